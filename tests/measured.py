@@ -1,10 +1,16 @@
-"""Claims without their proofs, for tests of what is measured."""
+"""Claims without their proofs, and their judgements, for tests of what is measured."""
 
 from dataclasses import replace
+from typing import Any
 
-from marginaudit.reports import Claim
+from marginaudit.reports import LEDGER, Claim
 
 
 def measured(claim: Claim) -> Claim:
     """The claim of no paper: what is measured decides it alone."""
     return replace(claim)
+
+
+def judgement(claim: str) -> Any:
+    """A claim's judgement, with its measure, its bounds and its parts."""
+    return LEDGER[claim].judgement

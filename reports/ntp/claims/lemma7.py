@@ -91,6 +91,15 @@ def _lead(run: Run, allowed: Allowed) -> Series:
     return series(value, radius=own + np.abs(other), step=stage.step[kept])
 
 
+def lead_bound(allowed: Allowed) -> Bounded:
+    """cos(d, W) - cos(d, W*) <= a_t cos(d, W*), from t = 1 on."""
+    return Bounded(
+        measure=partial(_lead, allowed=allowed),
+        upper=lambda run, t: allowed(run, _norm_at(run, t)) / _norm_at(run, t) * _cos_at(run, t),
+        largest=largest_lead,
+    )
+
+
 def _norm_at(run: Run, t: Steps) -> Steps:
     """||W^(t)||: recorded, interpolated, and beyond the record growing by eta a step, as it does in the end."""
     stage = run.training.stage2
@@ -147,11 +156,7 @@ def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] 
     Where the run ends before the threshold: `sharp.lemma7` is proved for every t >= 1, and its a_t is below this one's
     or not, whatever ||W|| is from there on; by `sharp.lemma6`, ||W|| >= t eta / (sqrt2 ||W*||).
     """
-    bounded = Bounded(
-        measure=partial(_lead, allowed=allowed),
-        upper=lambda run, t: allowed(run, _norm_at(run, t)) / _norm_at(run, t) * _cos_at(run, t),
-        largest=largest_lead,
-    )
+    bounded = lead_bound(allowed)
     stage, start = run.training.stage2, 1.0 if threshold is None else threshold(run)
     lost = (stage.step >= 1) & ~_with_gradient(run)
     if lost.any():

@@ -127,7 +127,7 @@ def least_stretch(winner: NDArray[np.int64], loser: NDArray[np.int64], nodes: in
     return math.sqrt(least)
 
 
-def _first(holds: Callable[[float], bool]) -> float:
+def met_from(holds: Callable[[float], bool]) -> float:
     """A step that meets the conditions, at most 1 % and one step beyond the first one."""
     step = 1.0
     while not holds(step):
@@ -174,7 +174,7 @@ def law(run: Run) -> Law:
     def holds(t: float) -> bool:
         return t >= far and 16 * square * bound(t) <= min(1.0, slack) ** 2
 
-    first = _first(holds)
+    first = met_from(holds)
     off = offset(first)
     within = 2 * (K + eta / math.sqrt(2)) / c + eta
     aside = off + eta if out.any() else 0.0

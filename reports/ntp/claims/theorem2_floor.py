@@ -182,7 +182,7 @@ def _names(run: Run, chosen: list[int]) -> tuple[str, ...]:
     return tuple(f"sample {c} (query {words[classes.query[c]]!r})" for c in chosen)
 
 
-def _far_along_reference(run: Run, claimed: Infimum) -> Series:
+def excess_along_reference(run: Run, claimed: Infimum) -> Series:
     """log(loss / claimed infimum) at W_kq = R W*_kq, R so large that attention elsewhere no longer counts.
 
     All margins of R W*_kq are at least R, so the other weights sum to less than L_max exp(-R), and the loss exceeds
@@ -194,7 +194,7 @@ def _far_along_reference(run: Run, claimed: Infimum) -> Series:
     return Series(np.array(values), np.array(radii), label=_names(run, chosen), log=True, evidence=Evidence.CERTIFIED)
 
 
-def _at_random(run: Run, claimed: Infimum) -> Series:
+def excess_at_random(run: Run, claimed: Infimum) -> Series:
     """log(loss / claimed infimum) at random scores."""
     rng, V, chosen = np.random.default_rng(SEED), run.dataset.V, _chosen(run)
     values: list[float] = []
@@ -211,11 +211,11 @@ def decide_floor(run: Run, claimed: Infimum, rate: Callable[[Run], float]) -> Fi
     """The infimum: approached along W*_kq and not passed at random W_kq; the rate: a limit along the run."""
     zero = partial(np.multiply, 0.0)
     approached = Bounded(
-        measure=partial(_far_along_reference, claimed=claimed),
+        measure=partial(excess_along_reference, claimed=claimed),
         lower=lambda _, t: zero(t),
         upper=lambda _, t: zero(t) + ALLOWANCE,
     ).judge(run)
-    lowest = Bounded(measure=partial(_at_random, claimed=claimed), lower=lambda _, t: zero(t)).judge(run)
+    lowest = Bounded(measure=partial(excess_at_random, claimed=claimed), lower=lambda _, t: zero(t)).judge(run)
     limit = Limit(measure=excess_rate, predicted=rate, regime=asymptotic_from).judge(run)
     part = in_part(len(_chosen(run)), len(run.training.classes), "samples (merged by query, bag and next token)")
     return joined(

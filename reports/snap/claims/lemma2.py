@@ -119,7 +119,7 @@ def likeness(run: ClassRun) -> Series:
             b = powers / powers.sum(axis=1, keepdims=True)
             alike.append(np.sort(np.minimum(b, c).sum(axis=1)))
         sorted_ = np.array(alike)
-        below, above = _order_statistics(seeds)
+        below, above = order_statistics(seeds)
         rounding = 4 * len(P) * np.finfo(float).eps
         low = sorted_[:, below - 1] - rounding if below >= 1 else np.zeros(len(lengths))
         high = sorted_[:, above - 1] + rounding if above <= seeds else np.ones(len(lengths))
@@ -128,7 +128,7 @@ def likeness(run: ClassRun) -> Series:
     return series(middle, radius=np.maximum(most - middle, middle - least).clip(min=0.0), step=lengths, clock="T - 1")
 
 
-def _order_statistics(seeds: int) -> tuple[int, int]:
+def order_statistics(seeds: int) -> tuple[int, int]:
     """Ranks i < j, from 1, between whose order statistics the quantile `SHARE` lies; 0 and seeds + 1: nothing known."""
     low, high = ranks(seeds, SHARE, LEVEL / 2)
     return high + 1, low + 1

@@ -101,7 +101,8 @@ def _integral(run: ClassRun) -> Floats:
     return np.log1p(np.expm1(_near(run).level.logit.value) / run.M)
 
 
-def _no_step_near(run: ClassRun) -> str | None:
+def no_step_near(run: ClassRun) -> str | None:
+    """Why no lag is compared, or None."""
     if reason := no_recorded_growth(run):
         return reason
     if run.steps[0] > TAKEN:
@@ -126,7 +127,7 @@ REMARK2_REDERIVED = Claim(
         lower=lambda run, _: (_integral(run) - run.eta_Y) / 2,
         upper=lambda run, _: np.exp(run.eta_Y) * _integral(run) / 2,
     ),
-    absent=_no_step_near,
+    absent=no_step_near,
     standing=proved(PROOF, "snap.lemma6", hunted=16),
     source_words=corrected("snap.remark2", "The lag as it is, between two bounds that grow with s."),
 )

@@ -55,13 +55,14 @@ def least_xi(run: ClassRun, counts: NDArray[np.int64]) -> tuple[Approximation, N
     return Approximation(np.concatenate(value), np.concatenate(error)), np.concatenate(least)
 
 
-def _seeds(run: ClassRun) -> int:
+def seeds_judged(run: ClassRun) -> int:
+    """How many of a run's seeds are looked at."""
     return min(run.config.seeds, max(1, 10 * AT_ONCE // (RECORDS * run.K**2)), 2000)
 
 
 def seeds_least(run: ClassRun) -> Series:
     """The least xi over all classes and seeds, at each recorded t >> K^2."""
-    steps, seeds = late_steps(run, RECORDS), _seeds(run)
+    steps, seeds = late_steps(run, RECORDS), seeds_judged(run)
     counts = class_counts(steps.tolist(), run.dataset.frequencies, seeds, run.config.seed)
     found = [least_xi(run, counts[:, record])[0] for record in range(len(steps))]
     at = [int(np.argmin(xi.value - xi.error)) for xi in found]
@@ -87,7 +88,7 @@ def exception(run: ClassRun) -> float:
 
 def positive(run: ClassRun) -> Finding:
     """Theorem 1 (a) on every seed, with a bound on the probability of an exception."""
-    found, seeds = XI_POSITIVE.judge(run), _seeds(run)
+    found, seeds = XI_POSITIVE.judge(run), seeds_judged(run)
     seen = f"Over {counted(seeds, 'seed')}."
     if found.verdict is Verdict.HOLDS:
         most = 1 - (1 - LEVEL) ** (1 / seeds)  # with which all seeds are no exception with a chance of 1 - LEVEL

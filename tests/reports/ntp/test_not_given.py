@@ -16,12 +16,11 @@ from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit
 from marginaudit.reports.judgements.bounded import Threshold
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims import lemma2, lemma4, proposition1, proposition2, theorem1_squared, theorem2_floor
+from marginaudit.reports.ntp.claims import lemma4, proposition1, theorem1_squared
 from marginaudit.reports.ntp.rates import measured_constants
-from marginaudit.reports.ntp.tables import proposition2 as table
 from marginaudit.reports.series import Series, by_formula, series
 from marginaudit.reports.snap.claims import lemma12
-from marginaudit.training.ntp.model.losses import log_infimum_ball
+from tests.measured import judgement
 
 NOTHING = solve_kq(broken(CASES["example-1"](), "well_defined_orders"))
 INFEASIBLE = "the max-margin problem is infeasible"
@@ -39,15 +38,14 @@ def unsolved() -> Any:
 @pytest.mark.parametrize(
     ("compute", "said"),
     [
-        (lemma2._quotient, INFEASIBLE),
+        (judgement("ntp.lemma2").measure, INFEASIBLE),
         (lemma4.lemma4_sides, INFEASIBLE),
-        (proposition2._extremes, INFEASIBLE),
-        (lambda run: theorem2_floor._far_along_reference(run, log_infimum_ball), INFEASIBLE),
-        (lambda run: proposition2._weights(run, [("S", "S")], ("",)), INFEASIBLE),
-        (lambda run: table._solved(run, "S"), INFEASIBLE),
-        (theorem1_squared._asymptotics, "the run has no asymptotic law"),
+        (judgement("ntp.prop2.corollary").measure, INFEASIBLE),
+        (judgement("sharp.floor").judge, INFEASIBLE),
+        (judgement("ntp.prop2.closed-form").measure, INFEASIBLE),
+        (judgement("sharp.rate").measure, "the run has no asymptotic law"),
         (lambda run: proposition1.bent(run, 1), INEXACT),
-        (proposition2._holds, INEXACT),
+        (judgement("sharp.prop2").measure, INEXACT),
     ],
 )
 def test_without_a_solution(compute: Any, said: str) -> None:
@@ -94,7 +92,7 @@ def test_growth_without_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_rates_constant_is_from_the_enclosure_only_where_float64_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     run: Any = Run(CASES["example-1"](), Config(steps1=3, steps2=20))
     step, value, radius = measured_constants(run, degenerate=False)
-    found = theorem1_squared._constant(run)
+    found = judgement("sharp.rate").measure(run)
     assert found.step is not None
     assert (found.step.tolist(), found.value.tolist()) == (step.tolist(), value.tolist())
     assert found.radius.tolist() == radius.tolist()
@@ -105,7 +103,7 @@ def test_the_rates_constant_is_from_the_enclosure_only_where_float64_has_none(mo
         again: Any = Run(run.dataset, run.config)
         asymptotics = replace(run.trained.asymptotics, degenerate=degenerate)
         again.__dict__["trained"] = replace(run.trained, stage2=stage, asymptotics=asymptotics)
-        constant = theorem1_squared._constant(again)
+        constant = judgement("sharp.rate").measure(again)
         assert (constant.value.tolist() == [0.5 * 9, 0.25 * 100]) is enclosed
         assert (constant.radius.tolist() == [0.1 * 9, 0.2 * 100]) is enclosed
 
@@ -122,7 +120,7 @@ def test_a_rate_is_of_runs_that_miss_the_direction_at_some_step(gap: float, monk
             distance_error=np.full(3, 0.1 if gap else 1e-40),
         )
         run: Any = SimpleNamespace(training=SimpleNamespace(stage2=stage))
-        return theorem1_squared._nothing_to_approach(run)
+        return theorem1_squared.RATE.absent(run)
 
     if gap:
         assert reason(0.5) is None

@@ -2,6 +2,7 @@
 
 import cProfile
 import pstats
+import re
 import tracemalloc
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import lemma5, proposition2, theorem3_answers
 from marginaudit.reports.ntp.claims.eq5_eq6 import compare
 from marginaudit.reports.ntp.paper import PAPER
+from tests.measured import judgement
 
 V = 50
 """Tokens of the small dataset; the large one has twice as many of everything."""
@@ -128,14 +130,18 @@ def test_proposition_2_leaves_out_no_entry_that_could_differ(case: str, method: 
     run = Run(CASES[case](), Config(steps1=2, steps2=2))
     run.__dict__["kq"] = solve_kq(run.dataset, method=method)
     data, scores = run.dataset, run.kq.optimal().scores
-    listed = set(proposition2._entries(run))
+    listed = set(judgement("ntp.prop2.closed-form").measure(run).label)
     for query, order in data.orders.items():
         for token in data.vocabulary:
-            if token not in order.confused and (query, token) not in listed:
+            if token not in order.confused and f"x = {token!r} under query {query!r}" not in listed:
                 assert scores[data.index[token], data.index[query]] == 0
                 assert proposition2.closed_form_value(order, token) == 0
-    extremes = proposition2._extremes(run)
-    assert all(x != other for _, x, other in extremes)
+    corollary, found = judgement("ntp.prop2.corollary"), dict[str, float]()
+    least, most = corollary.measure(run), corollary.expected(run)
+    for label, difference in zip(least.label, np.abs((least.value - most.value).astype(float)), strict=True):
+        x, other, query = re.findall(r"'\w+'", label.replace("x'", "x"))
+        assert x != other
+        found[query] = max(found.get(query, 0.0), difference)
 
     def spread(query: str, x: str, other: str) -> float:
         return abs(float(scores[data.index[x], data.index[query]] - scores[data.index[other], data.index[query]]))
@@ -146,7 +152,5 @@ def test_proposition_2_leaves_out_no_entry_that_could_differ(case: str, method: 
         for sample in data.samples
         for pair in combinations({x for x in sample.tokens if n[x] != sample.next}, 2)
     }
-    assert {query for query, *_ in pairs} == {query for query, *_ in extremes}
-    for query in {query for query, *_ in pairs}:
-        most = max(spread(*pair) for pair in pairs if pair[0] == query)
-        assert max(spread(*pair) for pair in extremes if pair[0] == query) == pytest.approx(most, rel=1e-12, abs=0)
+    largest = {repr(query): max(spread(*pair) for pair in pairs if pair[0] == query) for query, *_ in pairs}
+    assert found == {query: pytest.approx(size, rel=1e-12, abs=1e-15) for query, size in largest.items()}

@@ -164,18 +164,18 @@ def test_attention_of_fewer_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lemma2, "MOST_DRAWN", 3 * 16 * 25)
     assert lemma2.likeness(single(seeds=24)).value.tolist() == fewer.value.tolist()
     # the first and the last order statistic are bounds as others are
-    monkeypatch.setattr(lemma2, "_order_statistics", lambda seeds: (1, seeds))
+    monkeypatch.setattr(lemma2, "order_statistics", lambda seeds: (1, seeds))
     assert lemma2.likeness(single(seeds=7)).radius[-1] < 1e-3
-    monkeypatch.setattr(lemma2, "_order_statistics", lambda seeds: (0, seeds + 1))
+    monkeypatch.setattr(lemma2, "order_statistics", lambda seeds: (0, seeds + 1))
     unknown = lemma2.likeness(single(seeds=8))
     assert unknown.radius.tolist() == np.maximum(unknown.value, 1 - unknown.value).tolist()
 
 
-def test_order_statistics_are_those_of_the_binomial_law() -> None:
+def testorder_statistics_are_those_of_the_binomial_law() -> None:
     from scipy.stats import binom
 
     for seeds in (20, 300, 2000):
-        below, above = lemma2._order_statistics(seeds)
+        below, above = lemma2.order_statistics(seeds)
         # the quantile is below the i-th smallest where fewer than i are below it
         assert binom.cdf(below - 1, seeds, 0.1) <= 5e-7 < binom.cdf(below, seeds, 0.1)
         assert binom.sf(above - 1, seeds, 0.1) <= 5e-7 < binom.sf(above - 2, seeds, 0.1)

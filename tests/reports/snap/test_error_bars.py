@@ -43,6 +43,7 @@ from marginaudit.training.snap.limit import (
     h_star,
     overlap,
 )
+from tests.measured import judgement
 from tests.reports.snap.bars import bars_are
 from tests.reports.snap.samples import on, run
 from tests.twins import parts
@@ -163,7 +164,7 @@ def test_bars_of_growth() -> None:
     gaps = lemma7.gaps(at)
     own = gap(h_star(at.steps, M, eta), eta).error * (M / eta)
     bars_are(gaps, own + FORMULA_ROUNDING * gaps.value)
-    bars_are(lemma7._one_and_gaps(at), gaps.radius + FORMULA_ROUNDING)
+    bars_are(judgement("snap.lemma7.limit").measure(at), gaps.radius + FORMULA_ROUNDING)
     lags = lemma7.lags_by_rate(at)
     assert lags.step is not None
     bars_are(lags, [h_star([int(np.log(M) * y)], M, 1 / y).lag.error[0] for y in lags.step])
@@ -175,7 +176,7 @@ def test_bars_of_growth() -> None:
     sides = lemma8.sides(at)
     assert sides.step is not None
     bars_are(sides, 8 * EPS * (sides.step + abs(np.log(sides.step)) + np.log(M - 1) + 1))
-    above = lemma8._omega_1s(at)
+    above = judgement("snap.lemma8").parts["omega_1 from above"].measure(at)
     bars_are(above, FORMULA_ROUNDING * (1 + above.value))
 
 

@@ -40,6 +40,7 @@ from marginaudit.training.snap.limit import (
     mended_beta,
     printed_iota,
 )
+from tests.measured import judgement
 from tests.reports.snap.bars import bars_are
 from tests.reports.snap.samples import on, run
 
@@ -106,9 +107,10 @@ def test_bars_along_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
     for pairs, sign in ((distinct_pairs, 1), (common_pairs, -1)):
         gained = token_gains.extreme(at, pairs, sign)
         bars_are(gained, 0.01 * np.abs(gained.value))
-    exponents = theorem3_growth._gather(at, "exponent", while_assumption_2=False)
+    eq_12: Any = theorem3_growth.eq_12(while_assumption_2=False).parts
+    exponents = eq_12["ln chi"].measure(at)
     bars_are(exponents, 0.01 * np.abs(exponents.value) + 2 * 0.5)
-    speeds = theorem3_growth._gather(at, "z", while_assumption_2=False)
+    speeds = eq_12["z"].measure(at)
     bars_are(speeds, 0.01 * np.abs(speeds.value))
 
 
@@ -120,7 +122,7 @@ def test_bars_of_the_derivation_of_eq_10(monkeypatch: pytest.MonkeyPatch) -> Non
         lemma4, "rates", lambda *_: SimpleNamespace(z_dot=Approximation(np.array([2.0]), np.array([0.5])))
     )
     bars_are(lemma4.of_eq_10(at), 0.5 * at.eta_Z)
-    bars_are(lemma4._scaled(at, 3.0), 1.5 * at.eta_Z)
+    bars_are(judgement("snap.lemma4.rederived").expected(at), 0.5 * at.eta_Z / at.K)
 
 
 def test_bars_of_overlaps() -> None:

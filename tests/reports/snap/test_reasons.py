@@ -77,7 +77,7 @@ def test_what_float64_does_not_follow_is_spoken_of_all_the_same() -> None:
     for why, run, spoken in (
         (no_recorded_growth, single(lr_y=501.0), True),
         (no_recorded_growth, single(lr_y=501.0, at=(), steps=0), False),
-        (remark2._no_step_near, single(at=(10**7,), steps=10**7), True),
+        (remark2.no_step_near, single(at=(10**7,), steps=10**7), True),
         (two_stages.beyond_steps, single(lr_y=1e-17), True),
         (eq10.no_path, single(lr_z=1e-100, at=(1,)), True),
         (common_token.no_overlap, on(WEAK), True),
@@ -92,7 +92,7 @@ def test_what_float64_does_not_follow_is_spoken_of_all_the_same() -> None:
     [
         (no_recorded_growth, single(lr_y=501.0), "exp(M h*) leaves float64 in the first step"),
         (no_recorded_growth, single(at=(), steps=0), "no step from 1 on was recorded"),
-        (remark2._no_step_near, single(at=(10**7,), steps=10**7), "no step up to 1000000 was recorded"),
+        (remark2.no_step_near, single(at=(10**7,), steps=10**7), "no step up to 1000000 was recorded"),
         (lambda _: lemma7.largest_lag(1000, 1e-18), single(), "ln M/eta_Y is beyond "),
         (two_stages.beyond_steps, single(lr_y=1e-17), "the scan ends at t = 1.7e+18, beyond 1e+18 steps"),
         (theorem3_gain.along_sgd, on(LARGE), "a class's tokens times M = 300000 are beyond 200000"),

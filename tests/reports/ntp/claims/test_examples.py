@@ -9,9 +9,10 @@ import pytest
 from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims import example1, example2
+from marginaudit.reports.ntp.claims import example1
 from marginaudit.reports.ntp.error_bars import moved_attention, score_error
 from marginaudit.reports.series import FORMULA_ROUNDING
+from tests.measured import judgement
 
 
 def renamed() -> Dataset:
@@ -26,14 +27,16 @@ def test_the_examples_are_known_by_any_names() -> None:
     assert example1.names(Run(other)) is None
     assert example1.names(Run(CASES["section-7"]())) is None
     with pytest.raises(ValueError, match="not that of Example 1"):
-        example1._found(Run(CASES["section-7"]()))
+        judgement("ntp.example1").measure(Run(CASES["section-7"]()))
     for claim in ("ntp.example1", "ntp.example2"):
         assert LEDGER[claim].judge(Run(renamed(), Config(steps1=200, steps2=200))).verdict is Verdict.HOLDS
         assert LEDGER[claim].judge(Run(other, Config(steps1=2, steps2=2))).verdict is Verdict.NOT_APPLICABLE
 
 
 def test_the_facts_of_example_1() -> None:
-    found, printed = example1._found(Run(renamed())), example1._printed(Run(renamed()))
+    found, printed = (
+        side(Run(renamed())) for side in (judgement("ntp.example1").measure, judgement("ntp.example1").expected)
+    )
     facts = dict(zip(found.label, found.value.tolist(), strict=True))
     assert (len(facts), sum(facts.values())) == (16 + 64, 4 + 5)
     assert [name for name, value in facts.items() if value] == [
@@ -45,7 +48,7 @@ def test_the_facts_of_example_1() -> None:
 
 def test_the_lead_of_example_2_is_a_softmaxs() -> None:
     on = Run(renamed(), Config(steps1=40, steps2=30, lr2=0.1))
-    found, data, training = example2._lead(on), on.dataset, on.training
+    found, data, training = judgement("ntp.example2").measure(on), on.dataset, on.training
     assert found.label == ("SP -> V", "OSP -> P")
     S = training.stage2.score_matrix(30, 4)
     for number, (sentence, answer) in enumerate((("wz", "x"), ("ywz", "z"))):

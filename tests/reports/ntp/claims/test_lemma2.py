@@ -10,10 +10,10 @@ from marginaudit.orders.ntp import CASES, Dataset
 from marginaudit.reports import LEDGER
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims import lemma2, lemma3
 from marginaudit.reports.ntp.error_bars import margin_error, state_error
 from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.training.ntp import stage1_loss_gradient
+from tests.measured import judgement
 
 
 def test_lemma_2_spans_what_the_margins_allow_where_tokens_are_not_orthonormal() -> None:
@@ -46,7 +46,7 @@ def test_lemma_2_allows_for_margins_of_the_reference_above_1() -> None:
 def test_the_bars_of_lemmas_2_and_3() -> None:
     on = Run(CASES["example-1"](), Config(steps1=6, steps2=1))
     stage = on.stage1_steps
-    quotient, spread = lemma2._quotient(on), lemma3._label_spread(on)
+    quotient, spread = judgement("ntp.lemma2").measure(on), judgement("ntp.lemma3").measure(on)
     assert quotient.step is not None
     assert quotient.step.tolist() == [1, 2, 3, 4, 5, 6]
     for t in range(1, 7):
@@ -57,7 +57,7 @@ def test_the_bars_of_lemmas_2_and_3() -> None:
         assert quotient.radius[t - 1] == pytest.approx(bar, rel=1e-9, abs=0)
         assert spread.radius[t - 1] == margin_error(on, stage)[t]
         assert spread.value[t - 1] == stage.label_spread[t]
-    assert lemma3._norm(on).tolist() == stage.norm[1:].tolist()
+    assert judgement("ntp.lemma3").scale(on).tolist() == stage.norm[1:].tolist()
     skew = replace(on.dataset, embedding=np.eye(4) + np.triu(np.full((4, 4), 0.3), 1))
     apart = Run(skew, Config(steps1=6, steps2=1))
     stage, scores = apart.stage1_steps, apart.ov.optimal().scores
@@ -66,8 +66,11 @@ def test_the_bars_of_lemmas_2_and_3() -> None:
     high = np.maximum(stage.max_margin, stage.max_margin / largest)[1:]
     error = margin_error(apart, stage)[1:] + state_error(stage)[1:] / apart.norm_ov
     rounding = FORMULA_ROUNDING * np.abs(np.array([low, high])).max(axis=0)
-    np.testing.assert_allclose(lemma2._quotient(apart).radius, (high - low) / 2 + error + rounding, rtol=1e-15)
+    np.testing.assert_allclose(
+        judgement("ntp.lemma2").measure(apart).radius, (high - low) / 2 + error + rounding, rtol=1e-15
+    )
     assert (high - low > 0.01).all()
     two = Dataset.from_sentences("two", ["ab", "ba"])
-    assert "only one is not n(x)" in str(lemma3._no_two_labels(Run(two)))
-    assert lemma3._no_two_labels(on) is None
+    absent = LEDGER["ntp.lemma3"].absent
+    assert "only one is not n(x)" in str(absent(Run(two)))
+    assert absent(on) is None

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,16 +14,16 @@ from marginaudit.reports.ntp.claims.lemma5 import lemma5_weights
 from marginaudit.reports.ntp.error_bars import score_error
 from marginaudit.reports.ntp.quantities import stage2_log_other_weight
 from marginaudit.reports.series import FORMULA_ROUNDING
-from tests.reports.ntp.samples import judged, pair, run, small, with_copies
+from tests.reports.ntp.samples import judged, pair, small, with_copies
 
 
 def test_lemma_5_blocks_of_records_leave_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = lemma5_weights(Run(CASES["section-7"](), Config(steps2=40)))
-    contests = len(lemma5._contests(run("section-7")).winner)
-    monkeypatch.setattr(lemma5, "MOST_TOGETHER", 7 * contests)
-    parts = lemma5_weights(Run(CASES["section-7"](), Config(steps2=40)))
-    np.testing.assert_array_equal(whole.rise, parts.rise)
-    np.testing.assert_array_equal(whole.literal, parts.literal)
+    for most in (1, 500):
+        monkeypatch.setattr(lemma5, "MOST_TOGETHER", most)
+        parts = lemma5_weights(Run(CASES["section-7"](), Config(steps2=40)))
+        np.testing.assert_array_equal(whole.rise, parts.rise)
+        np.testing.assert_array_equal(whole.literal, parts.literal)
 
 
 def test_lemma_5_read_literally_fails_at_the_start_where_another_token_has_several_positions() -> None:
@@ -59,12 +58,9 @@ def test_the_bars_of_lemma_5(error: float) -> None:
     found, step = lemma5_weights(on), on.training.stage2.step
     own = score_error(on) + FORMULA_ROUNDING
     assert found.error.tolist() == own.tolist()
-    for measure, value, radius, first in (
-        (lemma5._rise, found.rise, own[1:] + own[:-1], 1),
-        (lemma5._position, found.position, own, 0),
-        (lemma5._token, found.token, own, 0),
-    ):
-        measured = measure(on)
+    values = ((found.rise, own[1:] + own[:-1], 1), (found.position, own, 0), (found.token, own, 0))
+    for part, (value, radius, first) in zip(lemma5.LEMMA5_PARTS.values(), values, strict=False):
+        measured = part.measure(on)
         assert measured.log
         assert measured.step is not None
         assert measured.step.tolist() == step[first:].tolist()
@@ -91,8 +87,7 @@ def test_contests_are_each_optimal_token_against_each_other_one() -> None:
         ),
         Config(steps1=5, steps2=2),
     )
-    found: Any = lemma5._contests(on)
-    assert found.first.tolist() == [0]
-    assert found.log_winner.tolist() == [math.log(2)] * 2
-    assert sorted(found.log_loser.tolist()) == [0.0, math.log(2)]
-    assert found.between_classes.all()
+    found = lemma5_weights(on)
+    assert (found.position[0], found.token[0], found.literal[0]) == (0.0, 0.0, math.log(2))
+    o, x, q = np.exp([on.training.stage2.score_matrix(k, 3)[:, 2] for k in (0, 1)]).T
+    assert found.rise[1] == pytest.approx(np.diff(np.log((2 * x + q) / (2 * o)))[0], rel=1e-9, abs=0)

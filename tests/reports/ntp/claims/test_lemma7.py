@@ -11,7 +11,7 @@ from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import lemma7
-from marginaudit.reports.ntp.claims.lemma7 import lemma7_threshold, sharp_allowed
+from marginaudit.reports.ntp.claims.lemma7 import lead_bound, lemma7_threshold, sharp_allowed
 from marginaudit.reports.ntp.error_bars import state_error
 from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.training.ntp import loss_gradient
@@ -88,7 +88,7 @@ EPS = float(np.finfo(float).eps)
 
 
 def lead(on: Run) -> Any:
-    return lemma7._lead(on, lemma7.sharp_allowed)
+    return lead_bound(sharp_allowed).measure(on)
 
 
 def test_lemma_7_error_bars_hold_what_an_error_of_W_does() -> None:
@@ -120,7 +120,7 @@ def test_lemma_7_error_bars_hold_what_an_error_of_W_does() -> None:
 def test_the_bars_of_lemma_7(error: float) -> None:
     on = small(error)
     stage, A, W = on.training.stage2, on.training.margin, on.norm_kq
-    measured = lemma7._lead(on, sharp_allowed)
+    measured = lead(on)
     states = state_error(stage)
     for k in range(1, 7):
         norm, g, r = stage.norm[k], stage.descent_reference[k], stage.descent_rest[k]
@@ -135,19 +135,19 @@ def test_the_bars_of_lemma_7(error: float) -> None:
 
 
 def test_what_lies_beyond_the_reference() -> None:
+    """Where scores alone are recorded, or s + al is not above 0, ||W|| - s as it is."""
     on = small()
     stage = on.training.stage2
-    found = lemma7._beyond_along(on)
-    np.testing.assert_allclose(found, stage.norm - stage.along, atol=1e-13)
-    turned = replace(on.training, form="embedding space")
-    other = Run(on.dataset, on.config)
-    other.__dict__ |= {"trained": turned, "kq": on.kq}
-    assert lemma7._beyond_along(other).tolist() == (stage.norm - stage.along).tolist()
-    backwards = replace(stage, along=-1.0 - 0 * stage.along)
-    other.__dict__["trained"] = replace(on.training, stage2=backwards)
-    c = backwards.along + stage.rest @ stage.reference
-    assert (c[:1] <= 0).all()
-    assert lemma7._beyond_along(other)[0] == stage.norm[0] + 1.0
+    backwards = replace(stage, along=-9.0 - 0 * stage.along)
+    assert (backwards.along + stage.rest @ stage.reference < 0).all()
+    for training in (
+        replace(on.training, form="embedding space"),
+        replace(on.training, stage2=backwards),
+    ):
+        other, stage = Run(on.dataset, on.config), training.stage2
+        other.__dict__ |= {"trained": training, "kq": on.kq}
+        value = (stage.descent_rest - (stage.norm - stage.along) * stage.descent_reference)[1:] / stage.norm[1:]
+        assert lead(other).value.tolist() == value.tolist()
 
 
 def test_norms_and_cosines_between_and_beyond_the_records() -> None:
@@ -155,5 +155,8 @@ def test_norms_and_cosines_between_and_beyond_the_records() -> None:
     stage = on.training.stage2
     t = np.array([2.0, 4.0, 6.0, 10.0])
     norm, cos = stage.norm.tolist(), stage.descent_reference.tolist()
-    assert lemma7._norm_at(on, t) == pytest.approx([norm[1], (norm[1] + norm[2]) / 2, norm[2], norm[2] + 4 * 0.3])
-    assert lemma7._cos_at(on, t) == pytest.approx([cos[1], (cos[1] + cos[2]) / 2, cos[2], cos[2]])
+    norms = [norm[1], (norm[1] + norm[2]) / 2, norm[2], norm[2] + 4 * 0.3]
+    cosines = [cos[1], (cos[1] + cos[2]) / 2, cos[2], cos[2]]
+    for power in (1, 2):
+        upper: Any = lead_bound(lambda _, norm, power=power: norm**power).upper  # type: ignore[misc]
+        assert upper(on, t) == pytest.approx([n ** (power - 1) * c for n, c in zip(norms, cosines, strict=True)])

@@ -8,18 +8,21 @@ import pytest
 
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims import proposition1
 from marginaudit.reports.series import FORMULA_ROUNDING
+from tests.measured import judgement
+
+STAGE1 = judgement("sharp.stage1")
 
 
 @pytest.mark.parametrize(("T", "steps"), [(0, [0]), (1, [0]), (2, [0, 1]), (11, [0, 1, 10]), (101, [0, 1, 10, 100])])
 def test_steps_from_the_ray_are_looked_at_at_powers_of_ten(T: int, steps: list[int]) -> None:
-    assert proposition1._on_the_ray(Run(CASES["example-1"](), Config(steps1=T))) == steps
+    labels = STAGE1.measure(Run(CASES["example-1"](), Config(steps1=T))).label
+    assert [name for name in labels if "ray" in name] == [f"step from the ray at t = {t}" for t in steps]
 
 
 def test_what_is_compared_of_stage_1() -> None:
     on = Run(CASES["example-1"](), Config(steps1=12, steps2=1))
-    stage, found = on.training.stage1, proposition1._stage1(on)
+    stage, found = on.training.stage1, STAGE1.measure(on)
     entries = dict(zip(found.label, zip(found.value.tolist(), found.radius.tolist(), strict=True), strict=True))
     assert len(entries) == len(found) == 4 + 12 + 12 + 3
     off = stage.distance_error
@@ -37,8 +40,8 @@ def test_what_is_compared_of_stage_1() -> None:
     wide = replace(stage, distance_error=np.where(stage.step >= 5, 6e-10, 4e-10))
     on.__dict__["trained"] = replace(on.training, stage1=wide)
     on.kept.clear()
-    assert [name for name in proposition1._stage1(on).label if name.startswith("norm")] == [
+    assert [name for name in STAGE1.measure(on).label if name.startswith("norm")] == [
         f"norm at t = {t}" for t in (1, 2, 3, 4)
     ]
-    none = proposition1._stage1(Run(on.dataset, Config(steps1=0, steps2=0)))
+    none = STAGE1.measure(Run(on.dataset, Config(steps1=0, steps2=0)))
     assert none.label == ("step from the ray at t = 0", "||W*_ov||^2")

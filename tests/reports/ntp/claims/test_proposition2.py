@@ -14,7 +14,10 @@ from marginaudit.orders.ntp import CASES, Dataset, QueryOrder, Sample
 from marginaudit.reports import LEDGER, Evidence, Verdict
 from marginaudit.reports.ntp import Run
 from marginaudit.reports.ntp.claims import proposition2
+from tests.measured import judgement
 from tests.solutions import inexact
+
+CLOSED_FORM = judgement("ntp.prop2.closed-form")
 
 UNEVEN = Dataset(
     "uneven",
@@ -43,29 +46,32 @@ def test_a_violated_closed_form_shows_the_set_that_reaches_too_few() -> None:
 
 def test_the_closed_form_is_compared_on_every_token_related_under_a_query() -> None:
     on = Run(UNEVEN)
-    values = proposition2._solution(on)
+    values = CLOSED_FORM.measure(on)
     assert values.label == tuple(f"x = {x!r} under query 'c'" for x in "abcde")
     assert values.value.tolist() == [Fraction(*v) for v in ((-1, 2), (1, 3), (-2, 3), (1, 3), (1, 2))]
-    assert proposition2._closed_form(on).value.tolist() == [
-        Fraction(*v) for v in ((-3, 5), (2, 5), (-3, 5), (2, 5), (2, 5))
-    ]
+    assert CLOSED_FORM.expected(on).value.tolist() == [Fraction(*v) for v in ((-3, 5), (2, 5), (-3, 5), (2, 5), (2, 5))]
 
 
 def test_without_an_exact_solution_the_weights_have_the_solvers_error() -> None:
     data = replace(UNEVEN, embedding=np.diag([1.0, 2.0, 3.0, 1.0, 1.0]))
     on = Run(data)
     on.__dict__["kq"] = inexact(solve_kq(data), weight_radius=0.25)
-    values = proposition2._solution(on)
+    values = CLOSED_FORM.measure(on)
     assert values.radius.tolist() == [0.25 * size * 3 for size in (1, 2, 3, 1, 1)]
     assert values.value.tolist() == on.kq.optimal().scores[:, data.index["c"]].tolist()
     on.__dict__["kq"] = infeasible(Cycle("c", ()), {})
     with pytest.raises(ValueError, match="infeasible"):
-        proposition2._weights(on, [("c", "a")], ("",))
+        CLOSED_FORM.measure(on)
+
+
+def extremes(on: Run) -> tuple[str, ...]:
+    found: tuple[str, ...] = judgement("ntp.prop2.corollary").measure(on).label
+    return found
 
 
 def test_the_corollary_compares_the_least_and_the_most_of_each_sample() -> None:
     on = Run(UNEVEN)
-    assert proposition2._extremes(on) == [("c", "c", "a")]
+    assert extremes(on) == ("x = 'c', x' = 'a' under query 'c'",)
     found = LEDGER["ntp.prop2.corollary"].judge(on)
     assert found.verdict is Verdict.VIOLATED
     assert found.measured == pytest.approx(-2 / 3)
@@ -73,14 +79,14 @@ def test_the_corollary_compares_the_least_and_the_most_of_each_sample() -> None:
     assert "x = 'c', x' = 'a' under query 'c'" in found.detail
     n = {"a": "b", "b": "c", "c": "a"}
     same = Run(Dataset("same", ("a", "b", "c"), (Sample(("a", "b", "c"), "b"),), (1,), next_token=n))
-    assert proposition2._extremes(same) == [("c", "b", "c")]
+    assert extremes(same) == ("x = 'b', x' = 'c' under query 'c'",)
     on.__dict__["kq"] = inexact(on.kq)
     on.kept.clear()
-    assert proposition2._extremes(on) == [("c", "c", "a")]
+    assert extremes(on) == ("x = 'c', x' = 'a' under query 'c'",)
     on.__dict__["kq"] = infeasible(Cycle("c", ()), {})
     on.kept.clear()
     with pytest.raises(ValueError, match="infeasible"):
-        proposition2._extremes(on)
+        extremes(on)
 
 
 def order_of(edges: list[tuple[str, str]]) -> QueryOrder:
@@ -116,9 +122,9 @@ def test_many_optimal_tokens_are_decided_by_a_flow(monkeypatch: pytest.MonkeyPat
 def test_which_queries_have_the_closed_form_is_said_of_each() -> None:
     two = replace(UNEVEN, samples=(*UNEVEN.samples, Sample(("b", "a"), "b")), counts=(1, 2, 3, 1))
     on = Run(two)
-    found = proposition2._holds(on)
+    found = judgement("sharp.prop2").measure(on)
     assert dict(zip(found.label, found.value.tolist(), strict=True)) == {"query 'c'": 0, "query 'a'": 1}
     assert LEDGER["sharp.prop2"].judge(on).verdict is Verdict.HOLDS
     on.__dict__["kq"] = inexact(on.kq)
     with pytest.raises(ValueError, match="no exact solution"):
-        proposition2._holds(on)
+        judgement("sharp.prop2").measure(on)

@@ -26,11 +26,11 @@ Floats = NDArray[np.float64]
 
 def test_t_1_is_a_step() -> None:
     for least in (1.0, 7.3, 1165.41, 1e30):
-        found = theorem1_squared._first(lambda t, least=least: t >= least)  # type: ignore[misc]
+        found = theorem1_squared.met_from(lambda t, least=least: t >= least)  # type: ignore[misc]
         assert found == math.ceil(found)
         assert least <= found <= 1.01 * least + 1
     with pytest.raises(BeyondTheRun):
-        theorem1_squared._first(lambda t: False)
+        theorem1_squared.met_from(lambda t: False)
 
 
 # The steps of the proof

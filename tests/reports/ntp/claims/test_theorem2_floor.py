@@ -13,7 +13,12 @@ from marginaudit.orders.ntp import CASES, free_dataset
 from marginaudit.reports import LEDGER, Evidence, Verdict
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims.theorem2_floor import _at_random, _far_along_reference, log_infimum, log_losses
+from marginaudit.reports.ntp.claims.theorem2_floor import (
+    excess_along_reference,
+    excess_at_random,
+    log_infimum,
+    log_losses,
+)
 from marginaudit.training.ntp import sample_probabilities
 from marginaudit.training.ntp.model.losses import infimum_ball as infimum
 from marginaudit.training.ntp.model.losses import log_infimum_ball
@@ -88,27 +93,30 @@ def test_sharp_floor_is_decided_by_its_worst_part() -> None:
 
 def test_infima_are_compared_in_balls() -> None:
     on = small()
-    for found, entries in ((_far_along_reference(on, log_infimum_ball), 1), (_at_random(on, log_infimum_ball), 3)):
+    for found, entries in (
+        (excess_along_reference(on, log_infimum_ball), 1),
+        (excess_at_random(on, log_infimum_ball), 3),
+    ):
         assert (found.evidence, found.log) == (Evidence.CERTIFIED, True)
         assert len(found) == len(found.label) == entries * len(on.training.classes)
         assert (found.value > 0).all()
         assert (found.radius < 1e-15 * np.maximum(1, found.value)).all()
-    assert (_far_along_reference(on, log_infimum_ball).value < 1e-9).all()
+    assert (excess_along_reference(on, log_infimum_ball).value < 1e-9).all()
 
 
 @pytest.mark.parametrize("lr1", [1e30, 1e100])
 def test_infima_are_compared_where_exp_of_minus_A_has_no_digits(lr1: float) -> None:
     on = Run(small().dataset, Config(steps1=30, steps2=6, lr1=lr1, lr2=0.3))
     assert on.training.margin > lr1
-    for found in (_far_along_reference(on, log_infimum_ball), _at_random(on, log_infimum_ball)):
+    for found in (excess_along_reference(on, log_infimum_ball), excess_at_random(on, log_infimum_ball)):
         assert (found.value > 0).all()
         assert (found.radius < 1e-15 * np.maximum(1, found.value)).all()
-    assert (_far_along_reference(on, log_infimum_ball).value < 1e-9).all()
+    assert (excess_along_reference(on, log_infimum_ball).value < 1e-9).all()
 
     def one_label_more(V: int, A: flint.arb) -> flint.arb:
         return log_infimum_ball(V + 1, A)
 
-    assert (_far_along_reference(on, one_label_more).value < -0.1).all()
+    assert (excess_along_reference(on, one_label_more).value < -0.1).all()
     for name, verdict in (("ntp.theorem2.floor", Verdict.VIOLATED), ("sharp.floor.any-step", Verdict.INCONCLUSIVE)):
         judged = LEDGER[name].judge(on)
         assert judged.verdict is verdict, judged.detail

@@ -40,8 +40,8 @@ def test_the_least_xi_is_over_all_classes_in_parts_of_any_size(monkeypatch: pyte
 
 def test_how_many_seeds_and_counts_xi_is_computed_for(monkeypatch: pytest.MonkeyPatch) -> None:
     at = run("snap-symmetric")
-    assert theorem1_a._seeds(on(at.dataset, seeds=5000)) == 2000
-    assert theorem1_a._seeds(on(at.dataset, seeds=5)) == 5
+    assert theorem1_a.seeds_judged(on(at.dataset, seeds=5000)) == 2000
+    assert theorem1_a.seeds_judged(on(at.dataset, seeds=5)) == 5
     two = single(steps=10**18)
     few = theorem1_a.few_steps(two)
     assert few[:2].tolist() == [[1, 0], [0, 1]]
@@ -60,5 +60,5 @@ def test_how_many_seeds_and_counts_xi_is_computed_for(monkeypatch: pytest.Monkey
     monkeypatch.setattr(theorem1_a, "COUNT_VECTORS", 3000)
     for entries, seeds, few_vectors in ((2 * 9 * 7, 7, 696), (2 * 9 * 7 - 1, 6, 696), (1, 1, 3)):
         monkeypatch.setattr(theorem1_a, "AT_ONCE", entries)
-        assert theorem1_a._seeds(at) == seeds
+        assert theorem1_a.seeds_judged(at) == seeds
         assert len(theorem1_a.few_steps(at)) <= max(3, 50 * entries // 9) < 10 * few_vectors
