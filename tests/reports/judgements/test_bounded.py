@@ -10,16 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from marginaudit.reports.judgements import Bounded, Equal, Parts, Threshold
-from marginaudit.reports.judgements.bounded import (
-    _detail,
-    _log_ratios,
-    _repeats_within,
-    _room,
-    _slack,
-    first_step,
-)
-from marginaudit.reports.series import by_formula, exact_series, series
-from marginaudit.reports.verdict import LEAST, Evidence, Verdict
+from marginaudit.reports.judgements.bounded import first_step
+from marginaudit.reports.series import Series, by_formula, exact_series, series
+from marginaudit.reports.verdict import LEAST, Evidence, Finding, Verdict
 from tests.reports.judgements.test_judgements import STEP, measured, run
 
 
@@ -257,55 +250,90 @@ def test_a_part_of_a_series_keeps_what_belongs_to_its_entries() -> None:
     assert (bare.value.tolist(), bare.step, bare.label) == ([2], None, ())
 
 
-def test_room_is_relative_and_negative_where_the_bound_is_broken() -> None:
-    value, bound = series([1.0, 4.0, 0.0, np.inf], radius=0), by_formula([2.0, 1.0, 0.0, 3.0])
-    assert _room("upper", value, bound)[:3].tolist() == [0.5, -0.75, 0.0]
-    assert _room("lower", value, bound)[:3].tolist() == [-0.5, 0.75, 0.0]
-    assert _room("lower", value, bound)[3] == np.inf
-    assert _room("upper", series([-8.0], radius=0), by_formula([4.0])).tolist() == [1.5]
-    assert _room("upper", series([1e3], radius=0, log=True), by_formula([1010.0], log=True)).tolist() == [10.0]
+def of_entries(value: Series, **bounds: list[float]) -> Finding:
+    """The finding of bounds that are given entry by entry."""
+    given: dict[str, Any] = {side: lambda *_, bound=bound: np.array(bound) for side, bound in bounds.items()}
+    return Bounded(lambda _: value, **given).judge(run())
 
 
-def test_ratios_of_the_large_to_the_small_side() -> None:
-    value, bound = series([1.0, -4.0, -1.0, 2.0, 0.0], radius=0.0), series([2.0, -1.0, 3.0, -2.0, 0.0], radius=0.0)
-    upper = _log_ratios(value, [("upper", bound)])[0]
-    np.testing.assert_allclose(upper[:2], [np.log(2), np.log(4)], rtol=1e-15)
-    assert upper[2:].tolist() == [np.inf, -np.inf, 0.0]
-    both = _log_ratios(value, [("upper", bound), ("lower", bound)])
-    np.testing.assert_array_equal(both[1], -both[0])
-    wide = series([1.0], radius=0.25)
-    np.testing.assert_allclose(_log_ratios(wide, [("upper", series([4.0], radius=0.5))], bars=2), [[np.log(3 / 1.5)]])
-    np.testing.assert_allclose(_log_ratios(wide, [("lower", series([0.5], radius=0.1))], bars=2), [[np.log(0.5 / 0.7)]])
-    logs = series([3.0], radius=0.5, log=True)
-    assert _log_ratios(logs, [("upper", series([5.0], radius=0.25, log=True))], bars=2).tolist() == [[0.5]]
-    assert _log_ratios(logs, [("lower", series([1.0], radius=0.25, log=True))]).tolist() == [[2.0]]
+@pytest.mark.parametrize(
+    ("value", "side", "bound", "worst"),
+    [
+        ([1.0, 90.0], "upper", [2.0, 100.0], 2),
+        ([1.0, 90.0], "lower", [0.5, 80.0], 2),
+        ([-8.0, -1.0], "upper", [4.0, 5.0], 2),
+        ([4.0, 5.0], "lower", [-8.0, -1.0], 2),
+        ([1.0, 0.0], "upper", [2.0, 0.0], 2),
+        ([np.inf, 4.0], "lower", [3.0, 2.0], 2),
+        ([1.0, 4.0], "upper", [2.0, 1.0], 2),
+        ([2.0, 4.0], "upper", [1.0, 3.0], 1),
+    ],
+)
+def test_the_least_room_is_relative_to_the_larger_side(
+    value: list[float], side: str, bound: list[float], worst: int
+) -> None:
+    assert of_entries(series(value, radius=0, step=np.array([1, 2])), **{side: bound}).worst_step == worst
 
 
-def test_a_slack_repeats_within_what_error_bars_of_two_runs_reach() -> None:
-    assert _repeats_within(np.log(3.0), np.log([[2.0, 1.5], [7.0, 4.0]])) == pytest.approx(1.0)
-    assert _repeats_within(0.0, np.array([[-np.inf]])) == np.inf
-    assert _repeats_within(-np.inf, np.array([[-np.inf]])) == np.inf
+def test_the_room_of_logarithms_is_their_difference() -> None:
+    value = series([1e3, 5.0], radius=0, step=np.array([1, 2]), log=True)
+    assert of_entries(value, upper=[1010.0, 12.0]).worst_step == 2
+
+
+def test_beyond_a_slack_of_1e16_the_ratio_says_which_room_is_least() -> None:
+    value = series([1e-20, 1e-18, 1e-19], radius=0, step=np.array([1, 2, 3]))
+    assert of_entries(value, upper=[1.0, 1.0, 1.0]).worst_step == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "radius", "side", "bound", "expected"),
+    [
+        (1.0, 0.25, "upper", 4.0, (4 / 1) / (4 / 1.5) - 1),
+        (1.0, 0.25, "lower", 0.5, (1 / 0.5) / (0.5 / 0.5) - 1),
+        (-1.0, 0.25, "upper", -0.2, (1 / 0.2) / (0.5 / 0.2) - 1),
+        (-1.0, 1.0, "upper", 3.0, np.inf),
+        (2.0, 0.0, "upper", -2.0, np.inf),
+        (0.0, 0.0, "upper", 0.0, 0.0),
+    ],
+)
+def test_a_slack_repeats_within_what_error_bars_of_two_runs_reach(
+    value: float, radius: float, side: str, bound: float, expected: float
+) -> None:
+    found = of_entries(series([value], radius=radius), **{side: [bound]})
+    assert found.repeats_within == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_a_slack_repeats_within_what_the_bars_of_any_entry_reach() -> None:
+    found = of_entries(series([3.0], radius=0.5, log=True), upper=[5.0])
+    assert found.repeats_within == pytest.approx(np.exp(1) - 1, rel=1e-9, abs=0)
     value = measured(1 / STEP, radius=np.where(STEP == 1, 0.1, 0.0))
     found = Bounded(value, upper=lambda _, t: 2 / t).judge(run())
     assert found.repeats_within == pytest.approx(2 / (2 / 1.2) - 1, rel=1e-9, abs=0)
 
 
-def test_the_slack_is_the_ratio_on_the_natural_scale() -> None:
-    assert _slack(series([4.0], radius=0), by_formula([2.0]), 0) == 0.5
-    assert _slack(series([0.0], radius=0), by_formula([2.0]), 0) is None
-    assert _slack(series([1e-300], radius=0), by_formula([np.inf]), 0) is None
-    assert _slack(series([1.0], radius=0, log=True), by_formula([3.0], log=True), 0) == pytest.approx(np.exp(2))
-    assert _slack(series([0.0], radius=0, log=True), by_formula([1e4], log=True), 0) is None
+@pytest.mark.parametrize(
+    ("value", "bound", "log", "slack"),
+    [
+        (4.0, 2.0, False, 0.5),
+        (0.0, 2.0, False, None),
+        (1e-300, np.inf, False, None),
+        (1.0, 3.0, True, np.exp(2)),
+        (0.0, 1e4, True, None),
+    ],
+)
+def test_the_slack_is_the_ratio_on_the_natural_scale(
+    value: float, bound: float, log: bool, slack: float | None
+) -> None:
+    found = of_entries(series([value], radius=0, log=log), upper=[bound]).slack
+    assert found == (slack if slack is None else pytest.approx(slack, rel=1e-12, abs=0))
 
 
 def test_the_detail_gives_relative_error_bars() -> None:
-    value, bound = series([2.0], radius=0.125, step=np.array([3]), label=("a",)), series([-4.0], radius=0.375)
-    assert _detail(value, bound, 0, "upper") == (
-        "Least room at a, t = 3, against the upper bound; relative error bars 1.2e-01."
-    )
-    assert "error bars 0.0e+00" in _detail(series([0.0], radius=0.5), series([0.0], radius=0.5), 0, "upper")
-    logs = series([2.0], radius=0.125, log=True), series([-4.0], radius=0.375, log=True)
-    assert "error bars 5.0e-01" in _detail(*logs, 0, "upper")
+    labelled = series([2.0], radius=0.125, step=np.array([3]), label=("a",))
+    said = "Least room at a, t = 3, against the upper bound; relative error bars 3.1e-02."
+    assert of_entries(labelled, upper=[-4.0]).detail == said
+    assert "error bars 0.0e+00" in of_entries(series([0.0], radius=0.5), upper=[0.0]).detail
+    assert "error bars 2.5e-01" in of_entries(series([2.0], radius=0.25, log=True), upper=[5.0]).detail
 
 
 def test_the_numbers_are_from_where_the_bound_says_something() -> None:
