@@ -83,12 +83,12 @@ def _of(paper: Paper) -> str:
     silent = [f"{why}: {', '.join(f'`{claim}`' for claim, of in found.items() if of == why)}" for why in reasons]
     parts = [fill(f"{len(made)} runs, {DRAWN} datasets each: {'; '.join(_varied(paper))}.", 120)]
     parts.append(
-        _table(("claim", "constant", "where it says something", "nearest", "breaks without"), _constants(sides))
+        _table(("claim", "constant", "where it says something", "nearest", "breaks without"), constant_rows(sides))
     )
     clocks = {side.clock for of in sides.values() for side in of}
     factors = dict.fromkeys(one.factor for of in sides.values() for side in of for one in side.exponents)
     columns = sorted(factors, key=lambda name: name not in clocks)
-    parts.append(_table(("claim", *columns), _powers(sides, columns)))
+    parts.append(_table(("claim", *columns), power_rows(sides, columns)))
     parts.append(fill(f"Not tightened: {'; '.join(silent)}.", 120, break_on_hyphens=False) if silent else "")
     hidden = [claim for claim in paper.claims if isinstance(claim.judgement, HiddenConstant)]
     return "\n\n".join([*filter(None, parts), *([_hidden(hidden, made)] if hidden else [])]) + "\n"
@@ -100,7 +100,8 @@ def _varied(paper: Paper) -> Iterator[str]:
         yield f"{design.generator}: " + ", ".join(f"{name} {' or '.join(values)}" for name, values in levels)
 
 
-def _constants(sides: dict[str, list[Tightened]]) -> Iterator[tuple[str, ...]]:
+def constant_rows(sides: dict[str, list[Tightened]]) -> Iterator[tuple[str, ...]]:
+    """The table of constants."""
     for claim, of in sides.items():
         for side in of:
             near = side.nearest
@@ -129,7 +130,8 @@ def breaks(claim: str) -> str:
     return ", ".join(f"`{name}`" for name, cell in cells.items() if cell["found"]) or "–"
 
 
-def _powers(sides: dict[str, list[Tightened]], factors: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def power_rows(sides: dict[str, list[Tightened]], factors: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The table of powers of the factors."""
     for claim, of in sides.items():
         for side in of:
             by_name = {one.factor: one for one in side.exponents}

@@ -259,14 +259,14 @@ def _cut(tail: Indices, head: Indices, k: Indices, m: Indices, part: Indices, ro
     starved[part[short]] = True
     some = np.flatnonzero(starved[part[tail]])
     tail, head, of = tail[some], head[some], part[tail[some]]
-    reached = _reached(tail, head, flow[some], short, len(nodes))
+    reached = reachable(tail, head, flow[some], short, len(nodes))
     across = reached[tail] != reached[head]
     if np.any(np.bincount(of[across], minlength=len(place))[of] == 0):
         raise CertificateError("a flow is not a maximum flow")
     return flow, rows[some[~across]]
 
 
-def _reached(tail: Indices, head: Indices, flow: Indices, starts: Indices, size: int) -> NDArray[np.bool_]:
+def reachable(tail: Indices, head: Indices, flow: Indices, starts: Indices, size: int) -> NDArray[np.bool_]:
     """The nodes that the residual network leads to from winners that could take more."""
     used = flow > 0
     row = np.concatenate([np.full(len(starts), size), tail, head[used]])

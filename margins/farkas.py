@@ -65,12 +65,12 @@ def find_farkas(rows: Rows, vocabulary: tuple[str, ...]) -> Farkas | None:
     if z is None:
         return None
     chosen = z > NEGLIGIBLE_MULTIPLIER
-    part, support = rows.taken(chosen), _null_vector(A[chosen], lengths[chosen], z[chosen])
+    part, support = rows.taken(chosen), null_vector(A[chosen], lengths[chosen], z[chosen])
     named = tuple(
         (vocabulary[c], vocabulary[w], vocabulary[x])
         for c, w, x in zip(part.column.tolist(), part.winner.tolist(), part.loser.tolist(), strict=True)
     )
-    exact = _exact_multipliers(part)
+    exact = exact_multipliers(part)
     if exact is not None:
         return Farkas(named, exact, 0.0)
     if lengths[chosen].min() < SHORTEST or lengths[chosen].max() > LONGEST:
@@ -113,7 +113,7 @@ def _scaled_multipliers(A: "scipy.sparse.csr_array[np.float64]", lengths: Matrix
     return None if found.x is None else np.maximum(found.x, 0.0)
 
 
-def _null_vector(A: "scipy.sparse.csr_array[np.float64]", lengths: Matrix, z: Matrix) -> Matrix:
+def null_vector(A: "scipy.sparse.csr_array[np.float64]", lengths: Matrix, z: Matrix) -> Matrix:
     """y with A^T y = 0: the rows' null vector where it is positive, otherwise what the linear program found."""
     scale = np.where(lengths > 0, lengths, 1.0)
     vector = np.linalg.svd((A.toarray() / scale[:, None]).T)[2][-1]
@@ -121,7 +121,7 @@ def _null_vector(A: "scipy.sparse.csr_array[np.float64]", lengths: Matrix, z: Ma
     return np.asarray((vector if np.all(vector > 0) else z) / scale)
 
 
-def _exact_multipliers(rows: Rows) -> tuple[Fraction, ...] | None:
+def exact_multipliers(rows: Rows) -> tuple[Fraction, ...] | None:
     """Positive rational y of sum 1 with A^T y = 0, A built from the embeddings without rounding."""
     height, width = rows.shape
     if len(rows) * height * width > LARGEST_EXACT_SYSTEM:

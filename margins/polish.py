@@ -73,13 +73,13 @@ def _polished(rows: Rows, found: Certified) -> Certified:
     A = in_few_coordinates(rows)[0].sparse()
     lengths = row_lengths(A)
     A = scipy.sparse.csr_array(scipy.sparse.diags_array(1 / lengths) @ A)
-    balls = _Balls.of(rows)
+    balls = Balls.of(rows)
     norm = float(np.linalg.norm(found.W))
     weight = found.multipliers * lengths
     chosen = weight > (rows.margins(found.W)[0] - 1) / lengths
     lam = [arb(value) if kept else arb(0) for value, kept in zip(found.multipliers.tolist(), chosen, strict=True)]
     for _ in range(STEPS):
-        basis = _basis(A, chosen)
+        basis = independent_rows(A, chosen)
         change = None if basis is None else balls.correction(basis.tolist(), balls.margins(lam))
         if basis is None or change is None:
             return found
@@ -99,7 +99,7 @@ def _polished(rows: Rows, found: Certified) -> Certified:
     return found
 
 
-def _basis(A: "scipy.sparse.csr_array[np.float64]", chosen: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+def independent_rows(A: "scipy.sparse.csr_array[np.float64]", chosen: NDArray[np.bool_]) -> NDArray[np.int64] | None:
     """A largest independent set of the chosen rows, of length 1; None where that is too much."""
     candidates = np.flatnonzero(chosen)
     if not len(candidates) or len(candidates) ** 2 * A.shape[1] > LARGEST_ELIMINATION:
@@ -111,7 +111,7 @@ def _basis(A: "scipy.sparse.csr_array[np.float64]", chosen: NDArray[np.bool_]) -
 
 
 @dataclass(frozen=True, eq=False)
-class _Balls:
+class Balls:
     """The rows with the Gram matrices of their factors: A A^T without A."""
 
     rows: Rows
@@ -122,7 +122,8 @@ class _Balls:
     right_gram: "arb_mat | None"
 
     @classmethod
-    def of(cls, rows: Rows) -> "_Balls":
+    def of(cls, rows: Rows) -> "Balls":
+        """Balls of the rows' factors, which they hold without rounding."""
         from flint import arb_mat
 
         left, right = (None if f is None else arb_mat(f.tolist()) for f in (rows.left, rows.right))
@@ -208,8 +209,8 @@ class _Balls:
         moved = _length(arb(v) - value for v, value in zip(rounded, exact, strict=True))
         return replace(
             found,
-            direction_radius=_above(direction + turned),
-            weight_radius=_above(gap.sqrt() + (1 / least - 1).abs_upper() * length + moved),
+            direction_radius=upper_end(direction + turned),
+            weight_radius=upper_end(gap.sqrt() + (1 / least - 1).abs_upper() * length + moved),
         )
 
 
@@ -224,5 +225,6 @@ def _length(values: Iterable["arb"]) -> "arb":
     return _sum(value * value for value in values).abs_upper().sqrt()
 
 
-def _above(value: "arb") -> float:
+def upper_end(value: "arb") -> float:
+    """A float above all of a ball."""
     return math.nextafter(float(value.upper()), math.inf)

@@ -36,7 +36,7 @@ def solve_quadratic(rows: Rows) -> Certified | SolverFailure:
 
     The solver's status decides nothing: a solution is one whose arrays pass :func:`certify`.
     """
-    attempt = _attempt(rows)
+    attempt = attempted(rows)
     found = None
     if attempt.W is not None and attempt.multipliers is not None:
         found = certify(rows, attempt.W, attempt.multipliers)
@@ -54,7 +54,8 @@ def _residuals(rows: Rows, attempt: Attempt, found: Certified | None) -> str:
     return f"least margin {least:.3g}, expected positive beyond rounding, and no proof of infeasibility"
 
 
-def _attempt(rows: Rows) -> Attempt:
+def attempted(rows: Rows) -> Attempt:
+    """What the solver makes of rows of length 1, in as few coordinates as they have."""
     reduced, left, right = in_few_coordinates(rows)
     A = reduced.sparse()
     lengths = row_lengths(A)
@@ -63,7 +64,7 @@ def _attempt(rows: Rows) -> Attempt:
     used = np.unique(A.indices)
     A = scipy.sparse.csr_array(scipy.sparse.diags_array(1 / lengths) @ A[:, used])
     target = float(lengths.min())  # right-hand sides at most 1, the largest 1
-    w, lam, status = _solve(A, target / lengths)
+    w, lam, status = solve_program(A, target / lengths)
     if w is None or lam is None:
         return Attempt(None, None, status)
     flat = np.zeros(np.prod(reduced.shape))
@@ -73,7 +74,7 @@ def _attempt(rows: Rows) -> Attempt:
     return Attempt(W if right is None else W @ right.T, lam / (lengths * target), status)
 
 
-def _solve(A: "scipy.sparse.csr_array[np.float64]", b: Matrix) -> tuple[Matrix | None, Matrix | None, str]:
+def solve_program(A: "scipy.sparse.csr_array[np.float64]", b: Matrix) -> tuple[Matrix | None, Matrix | None, str]:
     """min ||w||^2/2 s.t. A w >= b: solution and multipliers as the solver left them, and its status."""
     import cvxpy as cp  # a second to import: only where a quadratic program is solved
 

@@ -63,7 +63,7 @@ def _solve_query(query: int, winner: Indices, loser: Indices, column: Matrix, sl
     slacks = numerator[winner] * under - numerator[loser] * over - over * under
     if np.any(slacks < 0):
         return None
-    flow = _flow(winner, loser, (slacks == 0) & (part[winner] == part[loser]), numerator)
+    flow = flow_on_tight(winner, loser, (slacks == 0) & (part[winner] == part[loser]), numerator)
     if flow is None:
         return None
     exact = ExactScores(
@@ -80,7 +80,7 @@ def _solve_query(query: int, winner: Indices, loser: Indices, column: Matrix, sl
     return exact
 
 
-def _flow(winner: Indices, loser: Indices, tight: NDArray[np.bool_], supply: Indices) -> Indices | None:
+def flow_on_tight(winner: Indices, loser: Indices, tight: NDArray[np.bool_], supply: Indices) -> Indices | None:
     """A flow on the tight edges that leaves each node with its supply, or None."""
     givers, takers = np.flatnonzero(supply > 0), np.flatnonzero(supply < 0)
     total = int(supply[givers].sum())

@@ -85,7 +85,7 @@ def test_the_page_of_constants_has_what_its_runs_give() -> None:
     paper = next(paper for paper in PAPERS if paper.name == "snap")
     sides = {"snap.lemma13": module.of_claim(LEDGER["snap.lemma13"], paper, module.runs(paper))}
     factors = ("t", "K", "M", "eta_Y", "eta_Z", "|lambda_1|")
-    for row in (*module._constants(sides), *module._powers(sides, factors)):
+    for row in (*module.constant_rows(sides), *module.power_rows(sides, factors)):
         assert "| " + " | ".join(row).replace("|lambda_1|", "\\|lambda_1\\|") + " |" in page
     bounds = [claim.id for claim in LEDGER.values() if isinstance(claim.judgement, Bounded | HiddenConstant)]
     assert [name for name in bounds if f"`{name}`" not in page] == []

@@ -86,7 +86,7 @@ def _closed_form(dataset: Dataset, next_index: Indices) -> Exact:
     V = dataset.V
     times_V = np.full((V, V), -1, dtype=np.int64)
     times_V[next_index, np.arange(V)] = V - 1
-    _verify(times_V, next_index)
+    verify_ov(times_V, next_index)
     scores = times_V / V
     ones = np.ones(V * (V - 1), dtype=np.int64)
     E = dataset.embedding
@@ -105,7 +105,7 @@ def _closed_form(dataset: Dataset, next_index: Indices) -> Exact:
     )
 
 
-def _verify(times_V: Indices, next_index: Indices) -> None:
+def verify_ov(times_V: Indices, next_index: Indices) -> None:
     """Check the optimality conditions of W = times_V / V with all multipliers 1/V.
 
     Raises

@@ -136,7 +136,8 @@ class Optimal(MaxMargin):
     gram_deviation: float | None
 
     @cached_property
-    def _arrays(self) -> tuple[Floats, Floats]:
+    def arrays(self) -> tuple[Floats, Floats]:
+        """Scores and weights, when first asked for."""
         return self.dense()
 
     @property
@@ -145,12 +146,12 @@ class Optimal(MaxMargin):
 
         kq [key x, query q] = x^T W q, ov [output token v, input token x] = e_v^T W x.
         """
-        return self._arrays[0]
+        return self.arrays[0]
 
     @property
     def matrix(self) -> Floats:
         """W itself: kq (dimension, dimension), ov (vocabulary, dimension). The scores for one-hot tokens."""
-        return self._arrays[1]
+        return self.arrays[1]
 
     @property
     def norm_squared(self) -> float:

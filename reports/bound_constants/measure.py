@@ -42,9 +42,9 @@ def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | N
         There is no such claim or dataset.
     """
     audited, data = _claim(claim), _dataset(dataset)
-    usual = paper_of(data, _papers()).config()
+    usual = paper_of(data, known_papers()).config()
     asked = config or usual
-    found = audited.judge(_run(data, asked))
+    found = audited.judge(kept_run(data, asked))
     settings = {known.name: finite(getattr(asked, known.name)) for known in fields(asked)}
     settings = {name: value for name, value in settings.items() if value != finite(getattr(usual, name))}
     if seed is not None:
@@ -54,20 +54,20 @@ def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | N
 
 def _claim(claim: str | Claim) -> Claim:
     if isinstance(claim, Claim):
-        known = _ledger().get(claim.id, claim)  # a paper's own, of which it knows what is proved
+        known = known_claims().get(claim.id, claim)  # a paper's own, of which it knows what is proved
         return known if replace(claim, paper=known.paper) == known else claim
-    if claim not in _ledger():
+    if claim not in known_claims():
         expected = "an id that `marginaudit claims` lists"
         raise InputError(f"claim {claim!r}", got="no claim of that id", expected=expected)
-    return _ledger()[claim]
+    return known_claims()[claim]
 
 
 def _dataset(dataset: Any) -> Any:
     """A dataset, or the one of a built-in case's name or a path, the same object for the same content."""
     if not isinstance(dataset, str | PathLike):
         return dataset
-    source = load(os.fspath(dataset), _papers())
-    return _LOADED.setdefault((source.place, source.sha256), source.dataset)
+    source = load(os.fspath(dataset), known_papers())
+    return LOADED.setdefault((source.place, source.sha256), source.dataset)
 
 
 def _row(found: ReportRow, settings: dict[str, Any]) -> ReportRow:
@@ -78,22 +78,25 @@ def _row(found: ReportRow, settings: dict[str, Any]) -> ReportRow:
     return ReportRow(**kept)
 
 
-_LOADED: dict[tuple[str, str | None], Any] = {}
+LOADED: dict[tuple[str, str | None], Any] = {}
 
 
 @lru_cache(maxsize=1)
-def _papers() -> tuple[Paper, ...]:
+def known_papers() -> tuple[Paper, ...]:
+    """The papers, built in and installed."""
     return all_papers(lambda text: warnings.warn(text, stacklevel=2))
 
 
 @lru_cache(maxsize=1)
-def _ledger() -> Ledger:
-    return all_claims(_papers(), None, lambda text: warnings.warn(text, stacklevel=2))
+def known_claims() -> Ledger:
+    """Their claims."""
+    return all_claims(known_papers(), None, lambda text: warnings.warn(text, stacklevel=2))
 
 
 @lru_cache(maxsize=KEPT_RUNS)
-def _run(dataset: Any, config: Any) -> BaseRun[Any]:
-    return paper_of(dataset, _papers()).run(dataset, config)
+def kept_run(dataset: Any, config: Any) -> BaseRun[Any]:
+    """The run of a dataset, which the next claims use again."""
+    return paper_of(dataset, known_papers()).run(dataset, config)
 
 
 def read_rows(file: Path) -> Mapping[tuple[str, str], ReportRow]:

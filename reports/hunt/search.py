@@ -32,7 +32,7 @@ BATCH = 2_000
 """Datasets that hypothesis draws before it starts over with another seed."""
 
 
-class _TimeIsUp(KeyboardInterrupt):
+class TimeIsUp(KeyboardInterrupt):
     """The time limit; passes `Claim.judge` and hypothesis, which take other exceptions for the claim's."""
 
 
@@ -114,8 +114,8 @@ def hunt(
         raise InputError(
             f"--without {shown(without)}", got=f"an assumption that {claim.id} does not make", expected=expected
         )
-    search = _Search(claim, paper, without, seconds, progress)
-    with suppress(_TimeIsUp), _no_folder_left(), _ended_after(seconds + GRACE):
+    search = Search(claim, paper, without, seconds, progress)
+    with suppress(TimeIsUp), _no_folder_left(), _ended_after(seconds + GRACE):
         search.smallest()
         search.drawn(seed)
         search.shrunk()
@@ -136,13 +136,13 @@ def _no_folder_left() -> Iterator[None]:
 
 @contextmanager
 def _ended_after(seconds: float) -> Iterator[None]:
-    """Context that raises _TimeIsUp at a time, by SIGALRM, which only the main thread can have."""
+    """Context that raises TimeIsUp at a time, by SIGALRM, which only the main thread can have."""
     if current_thread() is not main_thread() or not hasattr(signal, "SIGALRM"):
         yield
         return
 
     def ring(_signal: int, _frame: FrameType | None) -> None:
-        raise _TimeIsUp
+        raise TimeIsUp
 
     handler, timer = signal.signal(signal.SIGALRM, ring), signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
@@ -153,7 +153,7 @@ def _ended_after(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, *timer)
 
 
-class _Search:
+class Search:
     """One hunt under way."""
 
     def __init__(
@@ -177,7 +177,7 @@ class _Search:
 
         Raises
         ------
-        _TimeIsUp
+        TimeIsUp
         """
         self._look_at_the_time()
         if not self._meets_assumptions(dataset):
@@ -215,7 +215,7 @@ class _Search:
         now = time.monotonic()
         self.progress(now - self.started)
         if now > self.deadline:
-            raise _TimeIsUp
+            raise TimeIsUp
 
     def _meets_assumptions(self, dataset: Any) -> bool:
         if self.without is not None and self.paper.kind.check(dataset, self.without).holds:
@@ -269,10 +269,11 @@ class _Search:
         self.deadline = min(self.deadline, now + (now - self.started))
         while self.found.dataset is not None:
             smallest = self.space.size(self.found.dataset)
-            self._draw(f"{seed} below {smallest}", partial(self._violates_below, smallest))
+            self._draw(f"{seed} below {smallest}", partial(self.violates_below, smallest))
             self.shrunk()
 
-    def _violates_below(self, most: tuple[int, ...], dataset: Any) -> bool:
+    def violates_below(self, most: tuple[int, ...], dataset: Any) -> bool:
+        """Whether a smaller dataset violates; others are not judged."""
         self._look_at_the_time()
         return self.space.size(dataset) < most and self.violates(dataset)
 

@@ -120,7 +120,7 @@ def _environment(audit: Audit) -> "Environment":
         "number": brief,
         "compact": witness_text,
         "pretty": partial(witness_text, indent=1),
-        "norm": _norm,
+        "norm": norm_text,
         "powers": powers,
         "words": counted,
         "breakable": breakable,
@@ -322,7 +322,8 @@ def breakable(name: str) -> Any:
     return _markup(re.sub(r"([.-])", r"\1<wbr>", str(escape(name))))
 
 
-def _norm(solution: Mapping[str, Any] | None) -> str:
+def norm_text(solution: Mapping[str, Any] | None) -> str:
+    """||W||^2 of a solution, exact where it is known so; else its status."""
     if solution is None or solution["norm_squared"] is None:
         return "–" if solution is None else str(solution["status"])
     return str(solution["norm_squared_exact"] or brief(solution["norm_squared"]))

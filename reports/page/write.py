@@ -38,7 +38,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
     pictures: list[tuple[str, bytes]] = []
     beside: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
     plots: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    stems, runs = _stems(audit), list[RunRecords]()
+    stems, runs = stems_of(audit), list[RunRecords]()
     taken = _illustrations(audit)
     for one in audit.audited:
         shown = one.shown or drawn(one, exports, progress)
@@ -87,7 +87,7 @@ def _of_paper(audit: Audit, figure: Figure, exports: Collection[str]) -> Mapping
     return audit.figures.get(figure.name) or rendered_as(figure.draws(), exports)
 
 
-def _stems(audit: Audit) -> dict[str, str]:
+def stems_of(audit: Audit) -> dict[str, str]:
     """A unique file name for each dataset."""
     taken = _illustrations(audit)
     return {one.name: _free(file_stem(one.name), taken) for one in audit.audited}

@@ -161,7 +161,7 @@ def audit_datasets(
         if died:
             got = "processes that were ended at their work, by the system or by a claim's code"
             raise InputError(f"the audit of {printable(', '.join(died))}", got=got, expected="one that ends by itself")
-        results = tuple(_of_document(source, found[source.dataset.name]) for source in sources)
+        results = tuple(audited_again(source, found[source.dataset.name]) for source in sources)
         whole = Audit(tuple(claims), configs, results, proofs=proofs)
         return (
             replace(whole, figures=graphs | _figures(whole, exports, progress, store, pool)) if store.folder else whole
@@ -186,7 +186,8 @@ def ignored(_: object) -> None:
     """Do nothing with a value."""
 
 
-def _of_document(source: Source, document: Document) -> Audited:
+def audited_again(source: Source, document: Document) -> Audited:
+    """What `judged` found, from its JSON data; without curves."""
     findings = {
         claim: ReportRow(**found | {"room": tuple(found["room"])}) for claim, found in document["findings"].items()
     }

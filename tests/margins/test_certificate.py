@@ -16,7 +16,7 @@ from marginaudit.orders.ntp import CASES, Dataset, broken, free_dataset
 from tests.margins.restated import brute_force, combine, distance_bounds, dot, exact_rows, kq_constraints, related
 from tests.solutions import certified, known
 
-SOLVE = quadratic._solve
+SOLVE = quadratic.solve_program
 
 
 def general(seed: int, dimension: int) -> Dataset:
@@ -112,7 +112,7 @@ def test_lies_are_caught() -> None:
 
 
 def patched(monkeypatch: pytest.MonkeyPatch, change: Callable[..., Any]) -> None:
-    monkeypatch.setattr(quadratic, "_solve", lambda A, b: change(*SOLVE(A, b)))
+    monkeypatch.setattr(quadratic, "solve_program", lambda A, b: change(*SOLVE(A, b)))
 
 
 def test_status_words_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +125,7 @@ def test_status_words_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         solve_kq(dataset)
     rows = rows_of([(0, 2), (0, 3), (1, 3)], 4)
     patched(monkeypatch, lambda w, lam, status: (w * np.array([1.0, -3.0, 1.0, 1.0])[: len(w)], lam, "optimal"))
-    least = rows.margins(known(quadratic._attempt(rows).W))[0]
+    least = rows.margins(known(quadratic.attempted(rows).W))[0]
     assert least.min() < 0 < least.max()
     assert f"least margin {least.min():.3g}, expected positive" in str(quadratic.solve_quadratic(rows))
     patched(monkeypatch, lambda w, lam, status: (w, 0.9 * lam, "optimal"))

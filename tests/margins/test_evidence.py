@@ -56,7 +56,7 @@ def test_a_numerical_answer_is_called_numerical() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "solve"), [(ov, "_verify", solve_ov), (exact.ExactScores, "verify", solve_kq)]
+    ("module", "name", "solve"), [(ov, "verify_ov", solve_ov), (exact.ExactScores, "verify", solve_kq)]
 )
 def test_no_exact_answer_goes_unchecked(
     monkeypatch: pytest.MonkeyPatch,

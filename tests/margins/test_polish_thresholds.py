@@ -34,13 +34,13 @@ def test_problems_as_large_as_is_allowed_are_polished(sides: int, monkeypatch: p
     (height, width), V = rows.shape, rows.size
     A = in_few_coordinates(rows)[0].sparse()
     candidates: list[NDArray[np.bool_]] = []
-    chosen = polish._basis
+    chosen = polish.independent_rows
 
     def look(A: csr_array, some: NDArray[np.bool_]) -> NDArray[np.int64] | None:
         candidates.append(some)
         return chosen(A, some)
 
-    monkeypatch.setattr(polish, "_basis", look)
+    monkeypatch.setattr(polish, "independent_rows", look)
     assert polished(rows, found) is not found
     basis = len(known(chosen(A, candidates[-1])))
     sizes = {
@@ -63,7 +63,7 @@ def test_how_sharp_a_proof_is_to_be(share: float, proved: bool) -> None:
     """
     with ctx.workprec(polish.BITS):
         d = (arb(share) * arb(2) ** -60) ** 2 * 5 / 12
-        found = polish._Balls.of(CORNER).proved([3 + d, arb(2)], np.zeros((2, 1)))
+        found = polish.Balls.of(CORNER).proved([3 + d, arb(2)], np.zeros((2, 1)))
     assert (found is not None) == proved
 
 
@@ -72,7 +72,7 @@ def test_what_multipliers_prove_written_out(lam: tuple[float, float], monkeypatc
     """Rows (1, 0) and (-1, 1): w = (lam_1 - lam_2, lam_2), which float64 holds; the optimum is (1, 2)."""
     monkeypatch.setattr(polish, "SHARP", 1.0)
     with ctx.workprec(polish.BITS):
-        found = certified(polish._Balls.of(CORNER).proved([arb(value) for value in lam], np.zeros((2, 1))))
+        found = certified(polish.Balls.of(CORNER).proved([arb(value) for value in lam], np.zeros((2, 1))))
     w = np.array([lam[0] - lam[1], lam[1]])
     least, squared = min(w[0], w[1] - w[0]), w @ w
     gap = squared / least**2 - (2 * sum(lam) - squared)
@@ -91,7 +91,7 @@ def test_the_rounding_of_the_weights_is_added_to_what_multipliers_prove(monkeypa
     """(3 + d, 2) proves (1 + d, 2), which float64 rounds to (1, 2), by chance the optimum."""
     monkeypatch.setattr(polish, "SHARP", 1.0)
     with ctx.workprec(polish.BITS):
-        found = certified(polish._Balls.of(CORNER).proved([3 + arb(2) ** -54, arb(2)], np.zeros((2, 1))))
+        found = certified(polish.Balls.of(CORNER).proved([3 + arb(2) ** -54, arb(2)], np.zeros((2, 1))))
     assert found.W.ravel().tolist() == [1, 2]
     with mpmath.workdps(60):
         d = mpmath.mpf(2) ** -54
@@ -109,5 +109,5 @@ def test_the_rounding_of_the_weights_is_added_to_what_multipliers_prove(monkeypa
 
 
 def test_the_bound_of_a_ball_is_above_all_of_it() -> None:
-    assert 1.25 <= polish._above(arb(1, 0.25)) < 1.26
-    assert polish._above(arb(1)) == np.nextafter(1, 2)
+    assert 1.25 <= polish.upper_end(arb(1, 0.25)) < 1.26
+    assert polish.upper_end(arb(1)) == np.nextafter(1, 2)

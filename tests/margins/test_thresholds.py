@@ -10,7 +10,7 @@ from flint import fmpz_mat
 
 from marginaudit.margins import CertificateError, Farkas, farkas, quadratic
 from marginaudit.margins.certificate import Certified
-from marginaudit.margins.farkas import _exact_multipliers, _null_vector, find_farkas, residual_bound, rounding_level
+from marginaudit.margins.farkas import exact_multipliers, find_farkas, null_vector, residual_bound, rounding_level
 from marginaudit.margins.quadratic import solve_quadratic
 from marginaudit.margins.rows import Rows, row_lengths
 from tests.solutions import certified, known
@@ -41,7 +41,7 @@ def test_the_shortest_and_the_longest_row_are_within_the_range(
     module: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows of lengths 3 and 5, in one column and so dependent, or each in its own."""
-    monkeypatch.setattr(farkas, "_exact_multipliers", lambda rows: None)
+    monkeypatch.setattr(farkas, "exact_multipliers", lambda rows: None)
     rows = LINE if module is farkas else APART
     assert row_lengths(rows.sparse()).tolist() == [3, 5]
     for shortest, longest, answered in ((3, 5, True), (3.1, 5, False), (3, 4.9, False), (5.1, 6, False), (1, 2, False)):
@@ -55,7 +55,7 @@ def test_the_shortest_and_the_longest_row_are_within_the_range(
 
 
 def test_multipliers_with_a_residual_as_large_as_rounding_prove_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(farkas, "_exact_multipliers", lambda rows: None)
+    monkeypatch.setattr(farkas, "exact_multipliers", lambda rows: None)
     proof = known(find_farkas(LINE, tuple("abc")))
     assert proof.residual > 0
     for level, proved in ((proof.residual, True), (np.nextafter(proof.residual, 0), False)):
@@ -66,7 +66,7 @@ def test_multipliers_with_a_residual_as_large_as_rounding_prove_it(monkeypatch: 
 def test_systems_as_large_as_is_allowed_are_solved_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     for largest, solved in ((2, True), (1, False)):
         monkeypatch.setattr(farkas, "LARGEST_EXACT_SYSTEM", largest)
-        assert (_exact_multipliers(LINE) is not None) == solved
+        assert (exact_multipliers(LINE) is not None) == solved
     proof = known(find_farkas(LINE, tuple("abc")))
     assert proof.residual > 0
     assert [float(y) for y in proof.multipliers] == pytest.approx([5 / 8, 3 / 8], rel=1e-12, abs=0)
@@ -88,13 +88,13 @@ def test_rational_multipliers_that_do_not_annihilate_the_rows_are_refused(
     rows = replace(LINE, left=np.array([[1.0, 0.0], [4.0, 0.0], [9.0, 0.0]])[:, :coordinates])
     monkeypatch.setattr(flint, "fmpz_mat", Lying)
     with pytest.raises(CertificateError, match="do not annihilate"):
-        _exact_multipliers(rows)
+        exact_multipliers(rows)
 
 
 def test_what_the_linear_program_leaves_is_taken_away() -> None:
     """Its multipliers are right to about 1e-9; those of one dependence are found again to rounding."""
     lengths = np.array([3.0, 5.0])
-    y = _null_vector(LINE.sparse(), lengths, np.array([0.5 + 1e-9, 0.5 - 1e-9]))
+    y = null_vector(LINE.sparse(), lengths, np.array([0.5 + 1e-9, 0.5 - 1e-9]))
     assert y / y.sum() == pytest.approx([5 / 8, 3 / 8], rel=1e-14, abs=0)
     assert residual_bound(LINE, y) <= rounding_level(LINE)
     assert residual_bound(LINE, np.array([0.5 + 1e-9, 0.5 - 1e-9]) / lengths) > rounding_level(LINE)

@@ -11,6 +11,7 @@ from marginaudit.margins import CertificateError, NotExact
 from marginaudit.margins.exact import joined, solve_exactly
 from marginaudit.margins.ntp import Exact, certificate_document, kq, solve_kq
 from marginaudit.margins.tight import solve_near
+from marginaudit.orders import Relations
 from marginaudit.orders.ntp import CASES, Dataset, broken, free_dataset
 from tests.margins.restated import (
     brute_force,
@@ -135,7 +136,8 @@ def test_joining_keeps_each_query_s_solution() -> None:
     dataset = free_dataset(V=9, N=36, L=3, seed=1, optimal=(1, 4), non_optimal=(2, 5))
     relations, whole = dataset.relations, solve_exactly(dataset.relations, 9)
     odd = relations.query % 2 == 1
-    parts = [solve_exactly(kq._taken(relations, rows), 9) for rows in (odd, ~odd)]
+    names = ("query", "winner", "loser", "sample")
+    parts = [solve_exactly(Relations(*(getattr(relations, name)[rows] for name in names)), 9) for rows in (odd, ~odd)]
     for order in (parts, parts[::-1]):
         again = joined(order)
         for name in ("query", "token", "numerator", "denominator", "block", "winner", "loser"):

@@ -16,7 +16,7 @@ from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.bound_constants.measure import measured
 from marginaudit.reports.grid import bound
-from marginaudit.reports.hunt.search import _Search
+from marginaudit.reports.hunt.search import Search
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import theorem1
@@ -44,7 +44,7 @@ def test_whoever_asks_gets_what_is_proved() -> None:
     by_module, _ = measured(next(claim for claim in theorem1.CLAIMS if claim.id == VACUOUS), "example-1", CONFIG, None)
     assert by_module == fixture
     alone = LEDGER[VACUOUS].judge(Run(CASES["example-1"](), CONFIG))
-    hunting = _Search(LEDGER[VACUOUS], PAPER, None, 1e6, lambda _: None).claim.judge(Run(CASES["example-1"](), CONFIG))
+    hunting = Search(LEDGER[VACUOUS], PAPER, None, 1e6, lambda _: None).claim.judge(Run(CASES["example-1"](), CONFIG))
     assert fixture == alone == hunting == replace(in_audit, room=())
     words = ("verdict", "evidence", "slack")
     (swept,) = audited(PAPER, CASES["example-1"](), [CONFIG], [f"{VACUOUS}:{word}" for word in words])

@@ -21,6 +21,6 @@ def install(folder: Path, value: str, monkeypatch: pytest.MonkeyPatch, name: str
 
 def forget_papers() -> None:
     """Have them looked for again."""
-    for kept in (papers, measure._papers, measure._ledger, measure._run):
+    for kept in (papers, measure.known_papers, measure.known_claims, measure.kept_run):
         kept.cache_clear()
-    measure._LOADED.clear()
+    measure.LOADED.clear()

@@ -56,7 +56,7 @@ def survey(samples: Samples) -> Survey:
     """The numbers of some samples."""
     part = largest_part(samples)
     source = _closest_to(part, samples)
-    found = _relations(samples, source)
+    found = relations_of_fitting(samples, source)
     V = samples.vocabulary_size
     wins, loses = (np.unique(found.query * V + end) for end in (found.winner, found.loser))
     said = np.unique(samples.query[samples.length == 1], return_counts=True)[1]
@@ -85,7 +85,7 @@ def _closest_to(part: Part, samples: Samples) -> Indices:
     return best_matching((V + 1) * pair_weights(samples, samples.eligible) + agrees)[0]
 
 
-def _relations(samples: Samples, source: Indices) -> Relations:
+def relations_of_fitting(samples: Samples, source: Indices) -> Relations:
     """Definition 1 by the collocation that is given backwards; a sample that it does not fit makes no relation.
 
     Some samples at a time, as memory holds several numbers for each of their places.

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from marginaudit.margins import CertificateError, NotExact
 from marginaudit.margins.method import Method
 from marginaudit.margins.ntp import constraints, solve_ov
-from marginaudit.margins.ntp.ov import _verify
+from marginaudit.margins.ntp.ov import verify_ov
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES, CollocationError, Dataset, Sample, broken
 from tests.margins.restated import combine, distance_bounds, dot, exact_rows, ov_constraints
@@ -123,10 +123,10 @@ def test_a_planted_lie_is_refused() -> None:
     next_index = np.array([1, 2, 0])
     right = np.full((3, 3), -1)
     right[next_index, np.arange(3)] = 2
-    _verify(right, next_index)
+    verify_ov(right, next_index)
     wrong = right.copy()
     wrong[0, 0] -= 1
     with pytest.raises(CertificateError, match="lam differs from W"):
-        _verify(wrong, next_index)
+        verify_ov(wrong, next_index)
     with pytest.raises(CertificateError, match="below 1"):
-        _verify(right, np.array([0, 1, 2]))
+        verify_ov(right, np.array([0, 1, 2]))

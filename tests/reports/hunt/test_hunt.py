@@ -20,7 +20,7 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.reports import LEDGER, Verdict, exact_series
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.hunt import hunt
-from marginaudit.reports.hunt.search import _Search
+from marginaudit.reports.hunt.search import Search
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Run
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
@@ -76,7 +76,7 @@ def test_a_paper_without_a_space_of_datasets_is_refused() -> None:
 
 
 def shrunk(start: Dataset, claim: Claim) -> Dataset:
-    looking = _Search(claim, PAPER, None, 1e6, lambda _: None)
+    looking = Search(claim, PAPER, None, 1e6, lambda _: None)
     looking.found.dataset = start
     looking.shrunk()
     smallest = looking.found.dataset

@@ -11,7 +11,7 @@ from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.reports import LEDGER, Evidence, Finding, Verdict
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.hunt.search import Hunt, _Search, _TimeIsUp, hunt_answer
+from marginaudit.reports.hunt.search import Hunt, Search, TimeIsUp, hunt_answer
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.hunting import strategies
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
@@ -51,8 +51,8 @@ def planted(judgement: Any, assumptions: tuple[str, ...] = ASSUMED) -> Claim:
     return replace(LEDGER["ntp.prop2.closed-form"], id="planted", assumptions=assumptions, judgement=judgement)
 
 
-def searching(judgement: Any, without: str | None = None, **change: Any) -> _Search:
-    return _Search(planted(judgement, **change), PAPER, without, 1e6, lambda _: None)
+def searching(judgement: Any, without: str | None = None, **change: Any) -> Search:
+    return Search(planted(judgement, **change), PAPER, without, 1e6, lambda _: None)
 
 
 @pytest.mark.parametrize(("late", "tried", "confirmed"), [(False, SHORT, Config(steps2=900)), (True, LATE, Config())])
@@ -75,7 +75,7 @@ def test_what_is_found_in_the_first_run_goes_before_what_is_found_in_another() -
         return VIOLATED if run.config == SECOND or run.dataset is LARGE else HOLDS
 
     told = Told(find)
-    looking = _Search(planted(told), paper, None, 1e6, lambda _: None)
+    looking = Search(planted(told), paper, None, 1e6, lambda _: None)
     assert looking.violates(SMALL)
     assert told.asked == [FIRST, SECOND]
     assert (looking.found.dataset, looking.found.settings) == (SMALL, {"lr1": 0.2})
@@ -89,7 +89,7 @@ def test_what_is_found_in_the_first_run_goes_before_what_is_found_in_another() -
 def test_a_run_of_which_the_statement_says_nothing_is_passed_over() -> None:
     paper = changed(PAPER, space=TwoRuns())
     told = Told(lambda run: not_applicable("nothing") if run.config == FIRST else HOLDS)
-    looking = _Search(planted(told), paper, None, 1e6, lambda _: None)
+    looking = Search(planted(told), paper, None, 1e6, lambda _: None)
     assert not looking.violates(SMALL)
     assert looking.found.verdicts == {"holds": 1}
 
@@ -152,12 +152,12 @@ def test_time_is_up_and_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
     now = [100.0]
     monkeypatch.setattr("marginaudit.reports.hunt.search.time.monotonic", lambda: now[0])
     told: list[float] = []
-    looking = _Search(planted(Told(lambda _: HOLDS)), PAPER, None, 5.0, told.append)
+    looking = Search(planted(Told(lambda _: HOLDS)), PAPER, None, 5.0, told.append)
     for later in (101.0, 105.0):
         now[0] = later
         assert not looking.violates(SMALL)
     now[0] = 105.5
-    with pytest.raises(_TimeIsUp):
+    with pytest.raises(TimeIsUp):
         looking.violates(SMALL)
     assert told == [1.0, 5.0, 5.5]
     assert looking.result().seconds == 5.5
@@ -174,14 +174,14 @@ def test_the_smallest_sizes_are_tried_for_a_quarter_of_the_time(monkeypatch: pyt
 
     def counted(seconds: float, **change: Any) -> tuple[int, bool]:
         now[0] = 0.0
-        looking = _Search(planted(Told(tick), **change), PAPER, None, seconds, lambda _: None)
+        looking = Search(planted(Told(tick), **change), PAPER, None, seconds, lambda _: None)
         looking.smallest()
         return looking.found.tried, looking.found.exhausted
 
     assert counted(12.0) == (4, False)
     assert counted(400.0) == (9, True)
     assert counted(400.0, assumptions=(*ASSUMED, "prefix_closed")) == (0, False)
-    without = _Search(planted(Told(tick)), PAPER, "injective", 400.0, lambda _: None)
+    without = Search(planted(Told(tick)), PAPER, "injective", 400.0, lambda _: None)
     without.smallest()
     assert (without.found.tried, without.found.exhausted) == (0, False)
     first = searching(Told(lambda _: VIOLATED))
@@ -194,7 +194,7 @@ def test_it_looks_on_for_as_long_as_it_took(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("marginaudit.reports.hunt.search.time.monotonic", lambda: now[0])
     for seconds, deadline in ((100.0, 14.0), (9.0, 9.0)):
         now[0] = 0.0
-        looking = _Search(planted(Told(lambda _: HOLDS)), PAPER, None, seconds, lambda _: None)
+        looking = Search(planted(Told(lambda _: HOLDS)), PAPER, None, seconds, lambda _: None)
         now[0] = 7.0
         looking.smaller(0)
         assert looking.deadline == deadline
@@ -203,13 +203,13 @@ def test_it_looks_on_for_as_long_as_it_took(monkeypatch: pytest.MonkeyPatch) -> 
 def test_only_smaller_ones_are_looked_at_in_the_end() -> None:
     told = Told(lambda _: VIOLATED)
     looking = searching(told)
-    assert not looking._violates_below(size(SMALL), LARGE)
-    assert not looking._violates_below(size(SMALL), SMALL)
+    assert not looking.violates_below(size(SMALL), LARGE)
+    assert not looking.violates_below(size(SMALL), SMALL)
     assert told.asked == []
-    assert looking._violates_below(size(LARGE), SMALL)
+    assert looking.violates_below(size(LARGE), SMALL)
     looking.deadline = looking.started
-    with pytest.raises(_TimeIsUp):
-        looking._violates_below(size(SMALL), LARGE)
+    with pytest.raises(TimeIsUp):
+        looking.violates_below(size(SMALL), LARGE)
 
 
 def test_the_answer_of_a_hunt_and_its_certificate() -> None:

@@ -164,8 +164,10 @@ def test_products_with_tokens_of_zeros_are_exact_and_with_tiny_ones_not_known() 
     for size, expected in ((0.0, 0.0), (1e-200, np.inf)):
         on = Run(replace(PAIR, embedding=size * np.eye(2)), Config(steps1=2, steps2=2))
         for stage in (on.training.stage1, on.training.stage2):
-            lost = replace(stage, distance_error=np.full(len(stage), np.nan), norm=np.zeros(len(stage)))
-            assert error_bars._carried(on, lost, 1)[-1] == error_bars._carried(on, lost, 2)[-1] == expected
+            lost: Any = replace(stage, distance_error=np.full(len(stage), np.nan), norm=np.zeros(len(stage)))
+            assert error_bars.margin_error(on, lost)[-1] == expected
+        on.__dict__["trained"] = replace(on.training, stage2=lost)
+        assert score_error(on)[-1] == pytest.approx(expected, abs=1e-13)
         assert not np.isnan(stage2_log_loss(on, 0).radius).any()
 
 

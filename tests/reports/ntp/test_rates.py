@@ -8,7 +8,6 @@ import pytest
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.rates import (
-    _nearest,
     asymptotic_from,
     constants,
     fitted_decades,
@@ -100,17 +99,6 @@ def test_a_decade_is_fitted_from_five_entries_on_both_ends_among_them() -> None:
     assert found.exponent == pytest.approx(-1)
 
 
-def test_the_nearest_entry_is_so_by_ratio() -> None:
-    assert _nearest(np.array([1.0, 10.0, 100.0]), np.array([0.1, 3.1, 3.2, 31.0, 32.0, 900.0])).tolist() == [
-        0,
-        0,
-        1,
-        1,
-        2,
-        2,
-    ]
-
-
 def test_the_constants_and_their_bars_are_those_of_the_formulas() -> None:
     step = np.array([2, 20, 200, 2000])
     norm, gap, off = np.array([[1.0, 3.0, 7.0, 20.0], [0.5, 0.4, 0.3, 0.2], [0.01, 0.02, 0.03, 0.04]])
@@ -126,6 +114,16 @@ def test_the_constants_and_their_bars_are_those_of_the_formulas() -> None:
         assert found[i - 2] == pytest.approx((first - second) / (2 * ten) / (2 * 0.5**2))
         spread = (wide[i] + 2 * wide[i - 1] + wide[i - 2]) / ten
         assert bars[i - 2] == pytest.approx(spread / (2 * ten) / (2 * 0.5**2))
+
+
+@pytest.mark.parametrize(("earlier", "nearest"), [(6, 2), (7, 1)])
+def test_the_record_nearest_to_a_tenth_is_so_by_ratio(earlier: int, nearest: int) -> None:
+    """Of 20, a tenth of 200: 63 is nearer than 6, and 7 nearer than 63."""
+    step, square, ones = np.array([2, earlier, 63, 200]), np.array([0.1, 0.4, 0.7, 0.9]), np.ones(4)
+    t, found, _ = constants(step, ones, 1 - np.sqrt(1 - square), ones, 0.5, degenerate=True)
+    slopes = np.diff(square[[0, nearest, 3]]) / np.diff(np.log(step[[0, nearest, 3]]))
+    assert t.tolist() == [200]
+    assert found[0] == pytest.approx((slopes[1] - slopes[0]) / (2 * 0.5**2 * np.log(100)))
 
 
 def test_what_a_report_says_of_rates() -> None:

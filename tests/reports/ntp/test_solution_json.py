@@ -23,7 +23,7 @@ DATASETS = [
 def test_weights_of_w_kq_are_those_of_its_array(data: Dataset) -> None:
     solution = solve_kq(data).optimal()
     answer = solution_answer("kq", data, solution)
-    assert ("_arrays" in vars(solution)) == (solution.method == "cvxpy")
+    assert ("arrays" in vars(solution)) == (solution.method == "cvxpy")
     names, scores = data.vocabulary, solution.scores
     expected = [
         (q, [(names[x], scores[x, j]) for x in np.flatnonzero(scores[:, j])])

@@ -14,8 +14,8 @@ from marginaudit.reports.grid import brief
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.files import csv_text, file_stem, json_text
-from marginaudit.reports.page.html import _norm
-from marginaudit.reports.page.write import _stems
+from marginaudit.reports.page.html import norm_text
+from marginaudit.reports.page.write import stems_of
 from marginaudit.reports.paper import Figure
 from marginaudit.reports.plots.style import between_powers, drawable, power_of_ten
 
@@ -54,7 +54,7 @@ def test_names_that_give_one_file_name_get_numbers() -> None:
         audited=audited,
         papers=[SimpleNamespace(figures_of=lambda *_: {"fig-1": Figure("fig-1", print, beside="claim")})],
     )
-    assert list(_stems(audit).values()) == ["a-b", "A-b-2", "a-b-2-2", "a-b-3", "c", "fig-1-2"]
+    assert list(stems_of(audit).values()) == ["a-b", "A-b-2", "a-b-2-2", "a-b-3", "c", "fig-1-2"]
 
 
 def test_datasets_of_one_name_get_free_numbers() -> None:
@@ -83,10 +83,10 @@ def test_numbers_for_a_reader() -> None:
         "0.3333",
     ]
     solution = {"status": "optimal", "norm_squared": 2.5, "norm_squared_exact": "5/2"}
-    assert _norm(None) == "–"
-    assert _norm(solution) == "5/2"
-    assert _norm(solution | {"norm_squared_exact": None}) == "2.5"
-    assert _norm(solution | {"status": "infeasible", "norm_squared": None}) == "infeasible"
+    assert norm_text(None) == "–"
+    assert norm_text(solution) == "5/2"
+    assert norm_text(solution | {"norm_squared_exact": None}) == "2.5"
+    assert norm_text(solution | {"status": "infeasible", "norm_squared": None}) == "infeasible"
 
 
 def test_what_a_logarithmic_axis_shows() -> None:

@@ -86,7 +86,7 @@ def test_what_is_kept_is_what_was_found(tmp_path: Path) -> None:
     found = judged(task_of(), told)
     assert json.loads(json.dumps(found)) == json.loads(json.dumps(tasks.computed(packed(task_of()))))
     here = audited(task_of().source, CLAIMS, task_of().config, told)
-    back = study._of_document(here.source, json.loads(json.dumps(found)))
+    back = study.audited_again(here.source, json.loads(json.dumps(found)))
     assert back.findings == {name: replace(finding, curve=None) for name, finding in here.findings.items()}
     assert back.document == json.loads(json.dumps(here.document))
     assert back.shown == drawn(here, (), ignored)

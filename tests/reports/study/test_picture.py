@@ -49,8 +49,7 @@ def test_points_are_means_and_bars_deviations() -> None:
     assert spec.layout is not None
     cells = cell_rows(spec, runs(spec, lambda c, seed: c["rate"] * c["N"] + (c["what"] == "slow") + seed))
     figure = picture(spec, spec.layout, cells)
-    assert figure._suptitle is not None  # type: ignore[attr-defined]
-    assert figure._suptitle.get_text() == r"T\$"  # type: ignore[attr-defined]
+    assert figure.get_suptitle() == r"T\$"
     assert [axis.get_title("left") for axis in figure.axes] == ["what = well", "what = slow"]
     assert [axis.get_ylabel() for axis in figure.axes] == ["end", ""]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["N = 1", "N = 4"]

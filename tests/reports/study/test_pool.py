@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, wait
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any, final
 
@@ -113,13 +114,13 @@ def test_processes_that_die_together(tmp_path: Path) -> None:
 
 
 def test_processes_begin_with_the_first_call_and_end_with_the_block() -> None:
+    before = set(active_children())
     with Local(2) as workers:
         assert dict(workers.results(len, {})) == {}
-        assert not workers._pool
+        assert set(active_children()) == before
         [(_, process)] = workers.results(lambda _: os.getpid(), {"a": 0})
         asleep = workers.submit(time.sleep, 30, alone=False)
-        one: Any = workers.submit(abs, -1, alone=True).result()
-        assert one == workers._pool._max_workers
+        assert workers.submit(abs, -1, alone=True).result() == len(set(active_children()) - before) == 1
     assert process != os.getpid()
     assert asleep.cancelled() or asleep.exception() is not None
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import broken, free_dataset
 from marginaudit.training.ntp import sample_classes, train
-from marginaudit.training.ntp.far.flow import _Path, fast_forward
+from marginaudit.training.ntp.far.flow import FlowPath, fast_forward
 from marginaudit.training.ntp.far.late_field import LateField
 from marginaudit.training.ntp.model.edges import Floats
 from marginaudit.training.ntp.steps.compiled import CompiledSteps
@@ -63,12 +63,12 @@ def test_the_integration_s_error_is_twice_the_largest_so_far(monkeypatch: pytest
     merged, reference = of_graph(block(1, 2, 0) | block(2, 2, 3))
     [rest] = late_steps(merged, reference, 0.01, [20_000])
     rows = [10**5, 10**6, 10**7]
-    follow = flow._follow
+    follow = flow.integrated
     calls: list[tuple[float, int]] = []
 
     def shifted(
         field: LateField, eta: float, s0: float, rest0: NDArray[np.float64], goals: NDArray[np.float64], looser: float
-    ) -> _Path:
+    ) -> FlowPath:
         path = follow(field, eta, s0, rest0, np.asarray(goals_at), 1.0)
         calls.append((looser, len(goals)))
         if looser == 1.0:
@@ -81,7 +81,7 @@ def test_the_integration_s_error_is_twice_the_largest_so_far(monkeypatch: pytest
         return replace(path, across=across, along=np.repeat(path.along + 2e-6 * size, 2))
 
     goals_at = np.log(0.01 * np.array(rows, dtype=float)).tolist()
-    monkeypatch.setattr(flow, "_follow", shifted)
+    monkeypatch.setattr(flow, "integrated", shifted)
     found = fast_forward(merged, reference, 0.01, 20_000, rest, rows)
     np.testing.assert_allclose(found.integration, 2 * math.hypot(1e-6, 2e-6) * np.array([1, 3, 3]), rtol=1e-6)
     assert [looser for looser, _ in calls] == [1, 10]

@@ -272,7 +272,7 @@ def _descend(problem: _Problem, at: Sequence[int], progress: Progress | None, *,
         unit = [g / norm for g in found.gradient]
         if t == at[len(rows)]:
             balls = problem.losses(found, A, norm) | _directions(t * eta, W, unit, what, size)
-            if not all(_accurate(ball) for ball in balls.values()):
+            if not all(accurate(ball) for ball in balls.values()):
                 break
             rows.append({name: outward(ball) for name, ball in balls.items()})
             last = W
@@ -320,7 +320,8 @@ def outward(ball: flint.arb) -> tuple[float, float]:
     return value, float(abs(ball - value).upper()) * (1 + 4 * EPS) + float(np.spacing(abs(value)))
 
 
-def _accurate(ball: flint.arb) -> bool:
+def accurate(ball: flint.arb) -> bool:
+    """Whether the radius is at most 2^-53 of the centre, or 2^-106."""
     return bool(ball.rel_accuracy_bits() >= ACCURATE_BITS or ball.rad() <= flint.arb(2) ** (-2 * ACCURATE_BITS))
 
 

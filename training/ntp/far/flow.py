@@ -120,9 +120,9 @@ def fast_forward(
     field = _late_field(merged, reference, rest0)
     s0, s = eta * float(t0), eta * step.astype(np.float64)
     goals = np.log(s)
-    path = _follow(field, eta, s0, rest0, goals, 1.0)
+    path = integrated(field, eta, s0, rest0, goals, 1.0)
     halves = (np.concatenate([[np.log(s0)], goals[:-1]])[: len(goals)] + goals) / 2
-    coarse = _follow(field, eta, s0, rest0, np.stack([halves, goals], axis=1).ravel(), COARSER)
+    coarse = integrated(field, eta, s0, rest0, np.stack([halves, goals], axis=1).ravel(), COARSER)
 
     rest = path.across + path.along[:, None] * field.What
     u, c = np.linalg.norm(path.across, axis=1), s + path.along
@@ -161,7 +161,7 @@ def _late_field(merged: MergedEdges, reference: ExactReference, rest0: Floats) -
 
 
 @dataclass(frozen=True, eq=False)
-class _Path:
+class FlowPath:
     """At each goal: W off What, shape (goals, pairs); <rho, What>; the arc and the number of solver steps so far."""
 
     across: Floats
@@ -170,7 +170,7 @@ class _Path:
     solver_steps: Indices
 
 
-def _follow(field: LateField, eta: float, s0: float, rest0: Floats, goals: Floats, looser: float) -> _Path:
+def integrated(field: LateField, eta: float, s0: float, rest0: Floats, goals: Floats, looser: float) -> FlowPath:
     """Integrate to values of log s, each the end of a step of the solver."""
     path: list[tuple[Floats, float, float, int]] = []
     arc, count = 0.0, 0
@@ -199,7 +199,7 @@ def _follow(field: LateField, eta: float, s0: float, rest0: Floats, goals: Float
             arc += float(np.linalg.norm(direction - last))
         path.append((field.across(solver.y), field.along(solver.y), arc, count))
     across, along, arcs, counts = zip(*path, strict=True) if path else ([], [], [], [])
-    return _Path(
+    return FlowPath(
         np.array(across).reshape(len(path), len(rest0)),
         np.array(along),
         np.array(arcs),

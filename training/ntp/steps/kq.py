@@ -272,11 +272,11 @@ class GeneralB(KQ):
         self.place = np.arange(len(classes.token))
         self._set_fluxes(*pairs_within(classes.edge_class), classes.edge_class, classes.optimal)
         answer = classes.next[classes.edge_class]
-        self._margins = B[answer, classes.token][:, np.newaxis] - B.T[classes.token]
-        self._gain = self._margins[self.right] - self._margins[self.left]
+        self.margins = B[answer, classes.token][:, np.newaxis] - B.T[classes.token]
+        self.gain = self.margins[self.right] - self.margins[self.left]
         self._others = np.ones((len(classes), V), dtype=bool)
         self._others[np.arange(len(classes)), classes.next] = False
-        self.margin_size = 2 * float(np.abs(self._margins).max())
+        self.margin_size = 2 * float(np.abs(self.margins).max())
 
     @staticmethod
     def size(classes: SampleClasses, V: int) -> int:
@@ -290,7 +290,7 @@ class GeneralB(KQ):
 
     def _leads(self, log_phi: Floats) -> Floats:
         """z_v - z_y per class and label, -inf at y."""
-        weighted = np.exp(log_phi)[:, np.newaxis] * self._margins
+        weighted = np.exp(log_phi)[:, np.newaxis] * self.margins
         return np.where(self._others, -np.add.reduceat(weighted, self.classes.first_edge, axis=0), -np.inf)
 
     def log_odds(self, log_phi: Floats) -> Floats:
@@ -304,8 +304,8 @@ class GeneralB(KQ):
         top = np.where(np.isfinite(top), top, 0.0)
         log_scale = top - np.logaddexp(0.0, log_sum_exp(leads, axis=1))
         P = np.exp(leads - top[:, np.newaxis])[self._class_of_flux]
-        value = np.einsum("pv,pv->p", P, self._gain)
-        magnitude = np.einsum("pv,pv->p", P, np.abs(self._gain))
+        value = np.einsum("pv,pv->p", P, self.gain)
+        magnitude = np.einsum("pv,pv->p", P, np.abs(self.gain))
         scale = log_scale[self._class_of_flux]
         with np.errstate(divide="ignore"):
             return Fluxes(np.sign(value), scale + np.log(np.abs(value)), scale + np.log(magnitude))

@@ -136,15 +136,15 @@ def h_star(at: ArrayLike, M: int, eta_Y: float) -> Steps:
     if (step < 0).any():
         raise ValueError(f"at: got step {step.min()}, expected steps from 0 on")
     near, place = np.unique(np.minimum(step, TAKEN), return_inverse=True)
-    reached = _walk(M, eta_Y).states(near)[place]
+    reached = walk_of(M, eta_Y).states(near)[place]
     late = step > TAKEN
     if late.any():
-        reached[late] = _left_out(step[late] - TAKEN, reached[late][0], M, eta_Y)
+        reached[late] = beyond_taken(step[late] - TAKEN, reached[late][0], M, eta_Y)
     high, low, error, lag, lag_error = np.moveaxis(reached, -1, 0)
     return Steps(step, Level.of_sum(M, high, low, error), Approximation(lag, lag_error))
 
 
-class _Walk:
+class Walk:
     """States after steps up to `TAKEN`, each step taken from the last known one: many statements ask for like ones."""
 
     def __init__(self, M: int, eta_Y: float) -> None:
@@ -166,8 +166,9 @@ class _Walk:
 
 
 @lru_cache(maxsize=16)
-def _walk(M: int, eta_Y: float) -> _Walk:
-    return _Walk(M, eta_Y)
+def walk_of(M: int, eta_Y: float) -> Walk:
+    """The walk, which later calls go on with."""
+    return Walk(M, eta_Y)
 
 
 def gap(steps: Steps, eta_Y: float) -> Approximation:
@@ -190,7 +191,7 @@ def gap(steps: Steps, eta_Y: float) -> Approximation:
     return Approximation(np.where(closer, middle, difference.value), np.where(closer, off, difference.error))
 
 
-def _left_out(more: NDArray[np.int64], state: Floats, M: int, eta_Y: float) -> Floats:
+def beyond_taken(more: NDArray[np.int64], state: Floats, M: int, eta_Y: float) -> Floats:
     """The states ``more`` steps after the one after `TAKEN` steps: see `h_star`.
 
     Times are known up to some error; as x is concave and 0 at 0, x'(t) <= x(t)/t.

@@ -52,7 +52,7 @@ def test_relations_are_found_in_pieces(lines: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for places in (1, 3, 10**6):
             patch.setattr(collocation, "PLACES_AT_ONCE", places)
-            found = survey_module._relations(samples, source)
+            found = survey_module.relations_of_fitting(samples, source)
             triples = list(zip(found.query.tolist(), found.winner.tolist(), found.loser.tolist(), strict=True))
             assert triples == sorted(expected)
             for (q, winner, loser), s in zip(triples, found.sample.tolist(), strict=True):

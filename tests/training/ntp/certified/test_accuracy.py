@@ -21,7 +21,7 @@ from marginaudit.orders.ntp import (
 )
 from marginaudit.training.ntp import loss_gradient, sample_classes
 from marginaudit.training.ntp.certified.balls import alike, forward, merged_sentences
-from marginaudit.training.ntp.certified.enclosure import NotEnclosable, _accurate, enclose, outward
+from marginaudit.training.ntp.certified.enclosure import NotEnclosable, accurate, enclose, outward
 
 BITS = 800
 FREE = free_dataset(V=4, N=6, L=4, seed=2, max_count=3)
@@ -29,12 +29,12 @@ FREE = free_dataset(V=4, N=6, L=4, seed=2, max_count=3)
 
 def test_what_counts_as_accurate() -> None:
     """A radius of 2^-53 of the centre, or of 2^-106."""
-    assert _accurate(flint.arb(0, 0.99 * 2.0**-106))
-    assert not _accurate(flint.arb(0, 1.01 * 2.0**-106))
-    assert not _accurate(flint.arb(1, flint.arb(2) ** -50))
+    assert accurate(flint.arb(0, 0.99 * 2.0**-106))
+    assert not accurate(flint.arb(0, 1.01 * 2.0**-106))
+    assert not accurate(flint.arb(1, flint.arb(2) ** -50))
     ball = next(b for b in (flint.arb(1, flint.arb(2) ** -k) for k in range(40, 70)) if b.rel_accuracy_bits() == 53)
-    assert _accurate(ball)
-    assert not _accurate(flint.arb(1, 2 * ball.rad()))
+    assert accurate(ball)
+    assert not accurate(flint.arb(1, 2 * ball.rad()))
 
 
 def test_precision_is_doubled_until_the_records_are_accurate() -> None:

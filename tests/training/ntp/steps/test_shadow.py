@@ -224,7 +224,7 @@ def test_the_shadow_of_one_margin_has_each_its_own(
         assert (type(loss), type(other), lost) == (own, GeneralB, False)
     longer[0, 1] = 0.0
     size = GeneralB.size(other.classes, 6)
-    assert size == other._margins.size + other._gain.size
+    assert size == other.margins.size + other.gain.size
     for most, kind in ((size, GeneralB), (size - 1, CommonMargin)):
         monkeypatch.setattr(stage2, "LARGEST_SHADOW", most)
         train(dataclasses.replace(SMALL, embedding=longer), steps1=30, steps2=2)
@@ -264,7 +264,7 @@ def test_the_shadow_s_margins(steps: bool, made: list[tuple[Any, Any, bool]], mo
     train(dataclasses.replace(SMALL, embedding=embedding), steps1=30, steps2=2)
     [(loss, other, lost)] = made
     assert not lost
-    off = np.abs(loss._margins - other._margins)
+    off = np.abs(loss.margins - other.margins)
     assert EPS * loss.margin_size / 10 < off.max() < 1e-11 * loss.margin_size
 
 

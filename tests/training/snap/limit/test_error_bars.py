@@ -130,7 +130,7 @@ def test_the_bars_of_steps_that_are_left_out(M: int, eta: float, unit: float, mo
     monkeypatch.setattr(recursion, "TAKEN", 100)
     monkeypatch.setattr(recursion, "UNIT_ROUNDOFF", unit)
     more = np.array([1, 50, 10**6])
-    found = recursion._left_out(more, np.array([x_0, 0.0, bar, lag, lag_bar]), M, eta)
+    found = recursion.beyond_taken(more, np.array([x_0, 0.0, bar, lag, lag_bar]), M, eta)
     first = M - 1 + math.exp(x_0)
     d_0, q_0 = M * eta / first, math.exp(x_0) / first
     high, low, off = solve(100 + lag + more, M, eta)
