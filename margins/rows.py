@@ -80,9 +80,10 @@ class Rows:
         cells = np.concatenate([self.winner, self.loser]) * self.size + np.tile(self.column, 2)
         terms = int(np.unique(cells, return_counts=True)[1].max(initial=0))
         factors = (self.left is not None) + (self.right is not None)
-        return self._pull_back(token), gamma(terms + factors * (self.size + 4)) * self.absolute._pull_back(sizes)
+        return self.pulled_back(token), gamma(terms + factors * (self.size + 4)) * self.absolute.pulled_back(sizes)
 
-    def _pull_back(self, token: Matrix) -> Matrix:
+    def pulled_back(self, token: Matrix) -> Matrix:
+        """Left^T token right, of the shape of W."""
         token = token if self.left is None else self.left.T @ token
         return token if self.right is None else token @ self.right
 

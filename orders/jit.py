@@ -33,7 +33,7 @@ def compiled(function: F, **options: Any) -> F:
     result: Any = numba.njit(nogil=True, error_model="numpy", **options)(function)
     if result is not function:  # it is where the user has the compiler switched off
         with suppress(RuntimeError):  # no such folder
-            result._cache = Cache(function)  # type: ignore[no-untyped-call]
+            result._cache = Cache(function)  # type: ignore[no-untyped-call]  # noqa: SLF001  (numba takes it nowhere else)
     return cast(F, result)
 
 
