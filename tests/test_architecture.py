@@ -105,6 +105,20 @@ def test_what_knows_no_paper_names_no_module_of_one() -> None:
     assert naming == []
 
 
+def test_no_module_imports_a_private_name_of_another() -> None:
+    """Nor a test; `make lint` sees only those that are reached by a dot."""
+    private = [
+        f"{path.relative_to(ROOT)}: {name.name}"
+        for folder in (*PACKAGES, "tests", "docs", "examples", "benchmarks")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+        if re.match("_[^_]", name.name)
+    ]
+    assert private == []
+
+
 def test_what_is_kept_of_a_run_is_kept_by_the_run() -> None:
     """A cache of a module's own keeps runs alive, and their training with them; `once_a_run` does not."""
     kept = [
