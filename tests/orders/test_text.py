@@ -77,12 +77,3 @@ def test_a_token_without_next_token_is_named() -> None:
         "next_token: got no value for token '\\n', expected n to be a function on the whole vocabulary "
         "(a length-1 sample of each token, or an entry of next_token)"
     )
-
-
-def test_a_token_with_two_next_tokens_is_named() -> None:
-    dataset = dataset_from_document({"sentences": [["b", "b"], ["a", "b"], ["a", "c"]]})
-    with pytest.raises(CollocationError) as caught:
-        dataset.collocation.require_function()
-    assert str(caught.value) == (
-        "next_token: got 'b' and 'c' for token 'a' from two length-1 samples, expected one value"
-    )

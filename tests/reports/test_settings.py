@@ -108,12 +108,6 @@ def test_a_switch_and_how_many(on: bool, steps: int | None, expected: int) -> No
     assert found["ntp"].certify == expected
 
 
-def test_how_many_without_the_switch_is_refused() -> None:
-    with pytest.raises(InputError) as refused:
-        configs("audit", [PAPER], PAPERS, {"certify_on": False, "certify": 7})
-    assert str(refused.value) == "--certify-steps: got no --certify, expected --certify with it"
-
-
 @pytest.mark.parametrize("name", ["audit", "train", "table"])
 def test_every_setting_is_an_option_with_its_help_and_default(command: Command, name: str) -> None:
     said = re.sub(r"-\n +", "-", command(name, "--help").out)  # lines are broken at hyphens too

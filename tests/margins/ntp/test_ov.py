@@ -106,8 +106,6 @@ def test_refusals() -> None:
         solve_ov(replace(two, embedding=np.array([[1.0, 0], [0.6, 0.8]])), method="exact")
     with pytest.raises(ValueError, match="expected one of auto, exact, cvxpy"):
         solve_ov(two, method=cast(Method, "best"))
-    with pytest.raises(NotExact, match="orthonormal"):
-        solve_ov(broken(CASES["example-1"](), "orthonormal"), method="exact")
     with pytest.raises(CollocationError):
         solve_ov(broken(CASES["example-1"](), "collocation"))
 
