@@ -117,8 +117,8 @@ def audited(paper: Paper, data: Any, configs: Sequence[Any], keep: Sequence[str]
     found = []
     for config in configs:
         run = paper.run(data, config, lambda _: None)
-        findings = [(claim.id, claim.judge(run)) for claim in claims]
-        found.append({f"{claim}:{word}": getattr(finding, word) for claim, finding in findings for word in AUDITED})
+        rows = [claim.judge(run) for claim in claims]
+        found.append({f"{row.claim}:{word}": getattr(row, word) for row in rows for word in AUDITED})
     return found
 
 

@@ -18,7 +18,7 @@ from marginaudit.reports.bound_constants.measure import measured
 from marginaudit.reports.grid import bound
 from marginaudit.reports.hunt.search import Search
 from marginaudit.reports.judgements import Bounded, Decided
-from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp import Config
 from marginaudit.reports.ntp.claims import theorem1
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.row import ReportRow
@@ -27,6 +27,7 @@ from marginaudit.reports.standing import Severity, Standing, Status
 from marginaudit.reports.study.grid import audited
 from tests.command_line import Command
 from tests.papers import changed
+from tests.reports.ntp.samples import run
 
 VACUOUS, CONFIG = "ntp.theorem1.direction", Config(steps2=2000)
 """A bound that says nothing yet, which float64 shows and a proof says."""
@@ -43,8 +44,8 @@ def test_whoever_asks_gets_what_is_proved() -> None:
     fixture, _ = measured(VACUOUS, "example-1", CONFIG, None)
     by_module, _ = measured(next(claim for claim in theorem1.CLAIMS if claim.id == VACUOUS), "example-1", CONFIG, None)
     assert by_module == fixture
-    alone = LEDGER[VACUOUS].judge(Run(CASES["example-1"](), CONFIG))
-    hunting = Search(LEDGER[VACUOUS], PAPER, None, 1e6, lambda _: None).claim.judge(Run(CASES["example-1"](), CONFIG))
+    alone = LEDGER[VACUOUS].judge(run("example-1", steps2=2000))
+    hunting = Search(LEDGER[VACUOUS], PAPER, None, 1e6, lambda _: None).claim.judge(run("example-1", steps2=2000))
     assert fixture == alone == hunting == replace(in_audit, room=())
     words = ("verdict", "evidence", "slack")
     (swept,) = audited(PAPER, CASES["example-1"](), [CONFIG], [f"{VACUOUS}:{word}" for word in words])
@@ -62,9 +63,9 @@ def test_a_changed_claim_has_no_proof_left_and_a_changed_paper_its_own() -> None
 def test_a_claim_of_no_paper_is_measured_alone() -> None:
     claim = LEDGER[VACUOUS]
     mine = replace(claim, id="mine")
-    run = Run(CASES["example-1"](), CONFIG)
-    assert mine.judge(run).evidence is Evidence.FLOAT64
-    assert claim.judge(run).detail.endswith(mine.judge(run).detail)
+    on = run("example-1", steps2=2000)
+    assert mine.judge(on).evidence is Evidence.FLOAT64
+    assert claim.judge(on).detail.endswith(mine.judge(on).detail)
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +129,7 @@ def test_every_row_names_side_standing_and_source(beyond: Path) -> None:
 
 
 def test_a_bound_that_says_nothing_where_it_speaks_keeps_its_numbers() -> None:
-    found = LEDGER[VACUOUS].judge(Run(CASES["example-1"](), CONFIG))
+    found = LEDGER[VACUOUS].judge(run("example-1", steps2=2000))
     assert found.worst_step is not None
     assert found.informative_from is not None
     assert found.worst_step < found.informative_from
@@ -141,12 +142,12 @@ def test_a_violation_before_the_upper_bound_says_anything_keeps_its_numbers() ->
     measure = Bounded(
         lambda _: series(np.ones(10), radius=0, step=step), upper=lambda _, t: 20 / t, lower=lambda _, t: t, largest=2.5
     )
-    found = mine(measure).judge(Run(CASES["example-1"](), CONFIG))
+    found = mine(measure).judge(run("example-1", steps2=2000))
     assert (found.verdict, found.first_violation, found.worst_step, found.informative_from) == ("violated", 2, 10, 9)
     early = Decided(
         lambda _: Finding(Verdict.VIOLATED, measured=1.0, worst_step=2, first_violation=2, informative_from=9), "x"
     )
-    assert mine(early).judge(Run(CASES["example-1"](), CONFIG)).measured == 1.0
+    assert mine(early).judge(run("example-1", steps2=2000)).measured == 1.0
 
 
 def mine(judgement: Any, **change: Any) -> Claim:

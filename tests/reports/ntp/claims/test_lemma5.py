@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marginaudit.orders.ntp import CASES, Dataset, Sample
+from marginaudit.orders.ntp import Dataset, Sample
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import lemma5
@@ -14,14 +14,16 @@ from marginaudit.reports.ntp.claims.lemma5 import lemma5_weights
 from marginaudit.reports.ntp.error_bars import score_error
 from marginaudit.reports.ntp.quantities import stage2_log_other_weight
 from marginaudit.reports.series import FORMULA_ROUNDING
-from tests.reports.ntp.samples import judged, pair, small, with_copies
+from tests.reports.ntp.samples import judged, pair, run, small, with_copies
 
 
 def test_lemma_5_blocks_of_records_leave_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = lemma5_weights(Run(CASES["section-7"](), Config(steps2=40)))
+    on = run("section-7", steps2=40)
+    whole = lemma5_weights(on)
     for most in (1, 500):
         monkeypatch.setattr(lemma5, "MOST_TOGETHER", most)
-        parts = lemma5_weights(Run(CASES["section-7"](), Config(steps2=40)))
+        on.kept.clear()
+        parts = lemma5_weights(on)
         np.testing.assert_array_equal(whole.rise, parts.rise)
         np.testing.assert_array_equal(whole.literal, parts.literal)
 
