@@ -177,14 +177,8 @@ class Claim:
 
     def row(self, run: BaseRun[Any], **found: Any) -> ReportRow:
         """The row of a report with what was found on a run's dataset."""
-        return ReportRow(
-            claim=self.id,
-            dataset=run.dataset.name,
-            kind=self.judgement.kind,
-            standing=self.standing.status.value,
-            source=self.source,
-            **found,
-        )
+        found |= {"kind": self.judgement.kind, "standing": self.standing.status.value, "source": self.source}
+        return ReportRow(claim=self.id, dataset=run.dataset.name, **found)
 
     def speaks(self, run: BaseRun[Any]) -> bool:
         """Whether the dataset has what the statement is about, whatever was run."""
