@@ -21,6 +21,7 @@ from tests.training.ntp.test_trajectories import BITS, both_stages, off_directio
 
 ONE_HOT = CASES["example-1"]()
 TURNED = replace(ONE_HOT, embedding=np.linalg.qr(np.random.default_rng(3).normal(size=(4, 4)))[0])
+WIDE = replace(ONE_HOT, embedding=np.linalg.qr(np.random.default_rng(4).normal(size=(6, 6)))[0][:4])
 EMBEDDED = replace(ONE_HOT, embedding=np.random.default_rng(3).normal(size=(4, 3)))
 STEPS, LR = (40, 30), (0.1, 0.05)
 
@@ -125,17 +126,19 @@ def test_a_departing_float32_run_is_off_by_its_roundoff(tmp_path: Path) -> None:
     assert found.stage2.distance_error[1:] == pytest.approx(2.0**-24, rel=1e-3, abs=0)
 
 
-def test_stage_1_that_departs_gives_the_margins_of_stage_2(tmp_path: Path) -> None:
-    recorder = Recorder(*LR)
-    W_ov = np.random.default_rng(0).normal(size=(4, 4))
+@pytest.mark.parametrize("data", [ONE_HOT, WIDE], ids=["one-hot", "weights outside of what the embeddings span"])
+def test_stage_1_that_departs_gives_the_margins_of_stage_2(data: Dataset, tmp_path: Path) -> None:
+    recorder, E = Recorder(*LR), data.embeddings
+    W_ov = np.random.default_rng(0).normal(size=E.shape)
     recorder.stage1(1, W_ov)
-    recorder.stage2(0, np.zeros((4, 4)))
-    found, conforms = measured(ONE_HOT, recorder, tmp_path)
+    recorder.stage2(0, np.zeros((E.shape[1], E.shape[1])))
+    found, conforms = measured(data, recorder, tmp_path)
     assert (conforms, found.common_margin) == (False, False)
-    assert pytest.approx(W_ov) == found.B
-    answer = [ONE_HOT.index[ONE_HOT.collocation.function[x]] for x in ONE_HOT.vocabulary]
-    others = [W_ov[answer[x], x] - W_ov[v, x] for x in range(4) for v in range(4) if v != answer[x]]
+    answer, scores = [data.index[data.collocation.function[x]] for x in data.vocabulary], W_ov @ E.T
+    others = [scores[answer[x], x] - scores[v, x] for x in range(4) for v in range(4) if v != answer[x]]
     assert found.stage1.min_margin[0] == pytest.approx(min(others))
+    assert found.stage1.norm[0] == pytest.approx(np.linalg.norm(W_ov))
+    assert 0 < found.margin_error < 1e-13
 
 
 def test_a_stage_that_is_missing_has_no_records(tmp_path: Path) -> None:
