@@ -83,6 +83,20 @@ class Series:
         return np.where(self.bounded, self.value.astype(float), np.nan)
 
     @property
+    def natural(self) -> "Series":
+        """The quantity itself where these are its logarithms; unknown where float64 does not hold it.
+
+        >>> series([0.0, 1e3], radius=0.1, log=True).natural.known.tolist()
+        [1.0, nan]
+        """
+        if not self.log:
+            return self
+        with np.errstate(over="ignore", invalid="ignore"):
+            value, upper = np.exp(self.value), np.exp(self.upper)
+            radius = np.where(np.isfinite(upper), upper - value + FORMULA_ROUNDING * upper, np.inf)
+        return replace(self, value=np.where(np.isfinite(value), value, 0.0), radius=radius, log=False)
+
+    @property
     def _finite_radius(self) -> NDArray[Any]:
         return np.where(self.bounded, self.radius, 0)
 

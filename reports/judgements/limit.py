@@ -54,7 +54,7 @@ class Limit:
 
     Attributes
     ----------
-    measure : from a run to the measured series, with steps
+    measure : from a run to the measured series, with steps; a series of logarithms is judged as what it is of
     predicted : from a run to the predicted limit, not 0
     regime : from a run to the step from which the asymptotic regime has to be visible
     uncertainty : float
@@ -74,7 +74,7 @@ class Limit:
 
     def judge(self, run: Any) -> Finding:
         """The verdict on a run."""
-        measured, predicted = self.measure(run), self.predicted(run)
+        measured, predicted = self.measure(run).natural, self.predicted(run)
         if measured.step is None:
             raise ValueError("a limit is approached along steps, and the series has none")
         if not len(measured):

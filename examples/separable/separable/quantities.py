@@ -42,11 +42,6 @@ def changed(
     return of
 
 
-def natural(measure: Measure) -> Measure:
-    """A quantity that is measured as a logarithm."""
-    return changed(measure, lambda x, r, s: (np.exp(x), np.exp(x + r) - np.exp(x)))
-
-
 def inverse(measure: Measure) -> Measure:
     """1 + the inverse of a quantity, which tends to 1 as that tends to infinity."""
     return changed(measure, lambda x, r, s: (1 + 1 / x, np.where(x > r, r / (x * (x - r)), np.inf)))
@@ -142,10 +137,9 @@ def to_limit(run: DescentRun, *, inside: bool = False) -> Series:
 
 
 def held_out_loss(run: DescentRun) -> Series:
-    """The loss of the held-out point furthest on the wrong side, as a logarithm."""
+    """The logistic loss of the held-out point furthest on the wrong side."""
     found, (x, product) = late(run), run.dataset.wrong_side
-    value = log_loss(found.s * product + found.rho @ x, "logistic")
-    return _series(run, value, np.linalg.norm(x) * found.radius, log=True)
+    return _series(run, np.logaddexp(0.0, -found.s * product - found.rho @ x), np.linalg.norm(x) * found.radius)
 
 
 def polynomial_cosine(run: DescentRun, direction: Floats) -> Series:

@@ -31,6 +31,16 @@ def off(distance: Any, **change: Any) -> Verdict:
     return judged(1 + np.asarray(distance), 1.0, **change).verdict
 
 
+def test_a_series_of_logarithms_is_judged_as_the_quantity_itself() -> None:
+    quantity = 2 + 1 / STEP
+    logs = series(np.log(quantity), radius=0.01, step=STEP, log=True)
+    found = Limit(lambda _: logs, lambda _: 2.0, lambda _: 10).judge(run())
+    assert found.measured == pytest.approx(quantity[-1], rel=1e-14)
+    assert "error bars 1.0e-02." in found.detail
+    upper = logs.natural.upper / quantity
+    assert ((np.exp(0.01) <= upper) & (upper < np.exp(0.01) + 1e-12)).all()
+
+
 def test_the_numbers_shown_are_those_of_the_last_step() -> None:
     found = judged(-2 - 1 / STEP, -2.0, radius=0.5)
     assert (found.measured, found.bound, found.worst_step) == (-2.001, -2.0, 1000)

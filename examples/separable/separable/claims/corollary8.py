@@ -4,7 +4,7 @@ import numpy as np
 
 from marginaudit.reports.standing import proved
 from separable.claims.words import GENERIC, PAGE, order, printed, rederived, tends
-from separable.quantities import held_out_loss, late, natural, times
+from separable.quantities import held_out_loss, late, times
 from separable.run import DescentRun
 
 
@@ -26,7 +26,7 @@ PRINTED = printed(
     "Corollary 8/section 3",
     "The logistic loss of a held-out point with x.w^ < 0 is Omega(log t).",
     r"\ell(x^\top w(t))=\Omega(\log t)",
-    order(held_out_loss, lambda run, s: np.log(s), "lower", regime=regime),
+    order(held_out_loss, lambda run, s: s, "lower", regime=regime),
     "Of several such points the one furthest on the wrong side is judged.",
     quote="the validation loss .. calculated on an independent validation set V, will increase logarithmically with t",
     absent=no_such_point,
@@ -39,7 +39,7 @@ CONSTANT = rederived(
     ", Corollary 8",
     "That loss over log t tends to |x.w^|.",
     r"\frac{\ell(x^\top w(t))}{\log t}\to\lvert x^\top\hat w\rvert",
-    tends(times(natural(held_out_loss), -1), lambda run: -run.dataset.wrong_side[1], regime=regime),
+    tends(times(held_out_loss, -1), lambda run: -run.dataset.wrong_side[1], regime=regime),
     "With the constant.",
     assumptions=GENERIC,
     absent=no_such_point,

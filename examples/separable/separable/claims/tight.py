@@ -10,7 +10,7 @@ from marginaudit.reports import Parts, Verdict
 from marginaudit.reports.standing import Implication, Severity, proved, refuted, unsettled
 from separable.claims.theorem5 import RATES
 from separable.claims.words import GENERIC, PAGE, SPANNED, order, printed, rederived, tends
-from separable.quantities import direction, loss_times_t, margin_gap, natural, times
+from separable.quantities import direction, loss_times_t, margin_gap, times
 from separable.run import DescentRun
 
 ATTAINED = {name: order(*rate, "lower") for name, rate in RATES.items()}
@@ -133,7 +133,7 @@ CLAIMS = (
     ),
     constant(
         "loss",
-        natural(loss_times_t),
+        loss_times_t,
         lambda run: run.norm**2 / run.eta,
         "t L(w(t)) -> |w^|^2/eta.",
         r"t\,\mathcal{L}(w(t))\to\frac{\lVert\hat w\rVert^2}{\eta}",
