@@ -172,7 +172,7 @@ CLAIMS = [
     assert command.json("claims", "mine.short", "--claims", path)["assumptions"] == []
     assert command.json("claims", "mine.forgetful", "--claims", path)["assumptions"] == list(NOT_STATED)
     assert command.refused("claims", "mine.short").startswith("claim 'mine.short': got no claim of that id")
-    hunted = command.json("hunt", "mine.short", "--claims", path, "--seconds", 5)
+    hunted = command.json("hunt", "mine.short", "--claims", path, "--seconds", 60)
     assert hunted["found"]
     assert read_dataset(Path("mine.short.json")).N == 2
     line = command.refused("hunt", "mine.forgetful", "--claims", path)
