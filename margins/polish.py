@@ -226,5 +226,5 @@ def _length(values: Iterable["arb"]) -> "arb":
 
 
 def upper_end(value: "arb") -> float:
-    """A float above all of a ball."""
+    """Upper end of a ball, rounded up."""
     return math.nextafter(float(value.upper()), math.inf)

@@ -55,7 +55,7 @@ def _residuals(rows: Rows, attempt: Attempt, found: Certified | None) -> str:
 
 
 def attempted(rows: Rows) -> Attempt:
-    """What the solver makes of rows of length 1, in as few coordinates as they have."""
+    """Solve for the rows scaled to length 1, in as few coordinates as they span."""
     reduced, left, right = in_few_coordinates(rows)
     A = reduced.sparse()
     lengths = row_lengths(A)

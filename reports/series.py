@@ -84,7 +84,7 @@ class Series:
 
     @property
     def natural(self) -> "Series":
-        """The quantity itself where these are its logarithms; unknown where float64 does not hold it.
+        """The series on its natural scale, unknown where float64 overflows.
 
         >>> series([0.0, 1e3], radius=0.1, log=True).natural.known.tolist()
         [1.0, nan]

@@ -72,7 +72,7 @@ def _range(least: float, most: float) -> str:
 
 
 def whole(least: int, most: int, name: str = "number", expected: str = "") -> Values:
-    """A whole number in a range.
+    """A whole number in a range; ``expected`` says it where a bound has more than six digits.
 
     >>> whole(1, 10**6).expected
     'a whole number from 1 to 1e6'
@@ -96,7 +96,7 @@ def real(least: float, most: float, name: str = "number", expected: str = "") ->
 
 
 def each(of: Values, name: str, what: str, keep: Callable[[list[Any]], Iterable[Any]] = list) -> Values:
-    """A tuple of values, as ``keep`` has them, with commas between in an option; ``what`` is each, in a word."""
+    """Several values, separated by commas in an option; ``what`` names one, and ``keep`` orders or thins them."""
 
     def read(value: Any) -> tuple[Any, ...] | None:
         found = [of.read(one) for one in value] if isinstance(value, tuple | list) else [None]

@@ -137,7 +137,7 @@ class Optimal(MaxMargin):
 
     @cached_property
     def arrays(self) -> tuple[Floats, Floats]:
-        """Scores and weights, when first asked for."""
+        """Scores and weights, computed once."""
         return self.dense()
 
     @property

@@ -112,7 +112,7 @@ def load(name: str, papers: Sequence[Paper]) -> Source:
 
 
 def _every_kind() -> Iterator[Kind[Any]]:
-    """The papers' kinds; installed papers are looked for, which takes time, when the first kind is asked for."""
+    """Kinds of all papers; installed ones, which takes time, are loaded when the first is asked for."""
     yield from (paper.kind for paper in all_papers(lambda _: None))
 
 

@@ -54,7 +54,7 @@ class Limit:
 
     Attributes
     ----------
-    measure : from a run to the measured series, with steps; a series of logarithms is judged as what it is of
+    measure : from a run to the measured series, with steps; logarithms are judged on the natural scale
     predicted : from a run to the predicted limit, not 0
     regime : from a run to the step from which the asymptotic regime has to be visible
     uncertainty : float

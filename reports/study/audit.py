@@ -187,7 +187,7 @@ def ignored(_: object) -> None:
 
 
 def audited_again(source: Source, document: Document) -> Audited:
-    """What `judged` found, from its JSON data; without curves."""
+    """Read back the JSON of `judged`, which has no curves."""
     findings = {
         claim: ReportRow(**found | {"room": tuple(found["room"])}) for claim, found in document["findings"].items()
     }

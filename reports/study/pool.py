@@ -205,12 +205,12 @@ async def _answer(address: str) -> None:
     Exception
         Of whatever kind: it is no scheduler, or none that can be spoken to.
     """
-    from asyncio import timeout
+    import asyncio
 
     from dask.distributed import Security, rpc
 
     arguments = Security().get_connection_args("client")
-    async with timeout(CONNECT_SECONDS), rpc(address, connection_args=arguments) as scheduler:
+    async with asyncio.timeout(CONNECT_SECONDS), rpc(address, connection_args=arguments) as scheduler:
         kind = (await scheduler.identity())["type"]
     if kind != "Scheduler":
         raise ValueError(f"a {kind}")

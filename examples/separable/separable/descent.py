@@ -77,7 +77,7 @@ def rounding(t: Floats, w: Floats) -> Floats:
 def _solved(
     X: Floats, pull: Pull, towards: Floats | float, decay: float, s: Floats, start: Floats
 ) -> tuple[Floats, Floats]:
-    """dy/ds = sum_n pull_n x_n - towards - decay y at every s, from the start at the first, and its solver's error."""
+    """Integrate dy/ds = sum_n pull_n x_n - towards - decay y from the first s on: y and the error of the solver."""
     from scipy.integrate import solve_ivp
 
     def field(s: float, y: Floats) -> Floats:

@@ -203,7 +203,7 @@ class Path:
 
 
 def stepped(run: DescentRun, eta: float, loss: str, last: int) -> tuple[Floats, Floats, Floats]:
-    """Steps t, as even in log t as whole numbers allow, w(t), and its rounding."""
+    """Train step by step; t evenly spaced in log t, w(t) and its rounding error."""
     count = int(PER_DECADE * np.log10(last)) + 1
     t = np.unique(np.append(np.round(np.geomspace(1, last, count)).astype(np.int64), last))
     w = steps(run.dataset.signed, run.w0, eta, loss, t)
@@ -212,7 +212,7 @@ def stepped(run: DescentRun, eta: float, loss: str, last: int) -> tuple[Floats, 
 
 @once_a_run
 def normalized(run: DescentRun) -> tuple[Floats, Floats, Floats]:
-    """Of normalised descent: exponential loss, eta_t = 1/sqrt(t+1); its rounding is estimated."""
+    """Normalised descent, exponential loss, eta_t = 1/sqrt(t+1): t, w(t) and an estimate of the rounding."""
     return stepped(run, 0.0, "normalized", run.config.true_steps)
 
 

@@ -46,7 +46,7 @@ def solve(t: Floats, M: int, eta_Y: float) -> tuple[Floats, Floats, Floats]:
     a = M * eta_Y * t
     others = M - 1.0
     z = a / others + (1 / others - np.log(others))
-    start = np.minimum(np.maximum(np.log(scipy.special.wrightomega(z)) + np.log(others), 0.0), a / M)
+    start = np.clip(np.log(scipy.special.wrightomega(z)) + np.log(others), 0.0, a / M)
     slope = others + np.exp(start)
     correction = (np.expm1(start) + others * start - a) / slope
     return start, -correction, 6 * UNIT_ROUNDOFF * a / slope + correction**2 * np.exp(np.abs(correction))

@@ -167,7 +167,7 @@ class Walk:
 
 @lru_cache(maxsize=16)
 def walk_of(M: int, eta_Y: float) -> Walk:
-    """The walk, which later calls go on with."""
+    """The cached walk for M and eta_Y; later calls extend it."""
     return Walk(M, eta_Y)
 
 
