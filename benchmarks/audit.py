@@ -1,4 +1,4 @@
-"""What an audit costs beside the training that it audits, on the same seeded datasets, in one run.
+"""Cost of an audit beside the training that it audits, on the same seeded datasets, in one run.
 
 Usage: python benchmarks/audit.py [V ...]
        python benchmarks/audit.py default

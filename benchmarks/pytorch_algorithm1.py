@@ -81,7 +81,7 @@ def looked_up_loss(samples: Batch, B: Tensor) -> Loss:
 
 
 def stage2(loss: Loss, d: int, lr: float, steps: int) -> Tensor:
-    """W_kq (d, d) after so many steps of normalised gradient descent from zero."""
+    """W_kq (d, d) after ``steps`` steps of normalised gradient descent from zero."""
     W_kq = torch.zeros(d, d, dtype=torch.float64, requires_grad=True)
     for _ in range(steps):
         (gradient,) = torch.autograd.grad(loss(W_kq), W_kq)

@@ -1,4 +1,4 @@
-"""What `marginaudit realize` costs on long texts, made from seeds.
+"""Cost of `marginaudit realize` on long random texts.
 
 Usage: python benchmarks/realize.py [MB ...]
 
@@ -23,7 +23,7 @@ LINES_AT_ONCE = 5_000
 
 
 def write_text(path: Path, megabytes: float, seed: int = 0) -> None:
-    """A text of about so many megabytes."""
+    """A random text of about ``megabytes`` MB."""
     random = np.random.default_rng(seed)
     names = np.array([f"w{i}" for i in range(WORDS)])
     frequency = 1 / np.arange(1, WORDS + 1)

@@ -163,7 +163,7 @@ class Stage2:
         }
 
     def one_minus_cos(self, reached: Any) -> float:
-        """Of an `Iterate`, by its own formula, or of a dense W_kq, as half the squared distance of unit vectors."""
+        """1 - cos to W*_kq: an `Iterate` computes its own; a dense W_kq, half the squared distance of unit vectors."""
         if isinstance(reached, Iterate):
             return reached.direction().one_minus_cos
         what = np.zeros((self.dataset.V, self.dataset.V))
@@ -173,7 +173,7 @@ class Stage2:
 
     @cached_property
     def arrays(self) -> list[NDArray[Any]]:
-        """What a step is made of: of each edge, merged edge and class what the formulas name, indices of 32 bits."""
+        """Arrays that a step reads: the formulas' terms for each edge, merged edge and class, with 32-bit indices."""
         known, edges = self._kernel.arrays, self.edges
         indices = (known.winner, known.loser, self.merged.number, edges.query)
         numbers = (known.rest_rate, known.weight, self._problem.ratio, edges.frequency, edges.absent)
@@ -228,7 +228,7 @@ def _seconds(form: Steps, steps: int) -> float:
 
 
 def row(V: int, N: int) -> tuple[list[str], str]:
-    """A row of the table, and what the step costs beside one pass over its arrays."""
+    """A row of the table, and the cost of a step as a multiple of one pass over its arrays."""
     stage = Stage2(V, N)
     forms: dict[str, Steps] = {"compiled": stage.compiled, "plain loops": stage.plain_loops, "NumPy": stage.numpy}
     if HAS_TORCH and N * LONGEST * V <= MOST_ENTRIES:

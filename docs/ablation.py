@@ -51,7 +51,7 @@ def cells() -> list[tuple[str, str | None]]:
 
 
 def cells_of(paper: Paper) -> list[tuple[str, str | None]]:
-    """Those of one paper."""
+    """The claims of one paper, with all of their assumptions and without each."""
     return [(claim.id, without) for claim in paper.claims for without in (None, *claim.assumptions)]
 
 

@@ -65,7 +65,7 @@ def of_claim(claim: Claim, paper: Paper, made: Made) -> list[Tightened] | str:
 
 
 def page() -> str:
-    """All of it; each claim is named on standard error when it is through."""
+    """The whole page; prints each claim to standard error when it is done."""
     return HEADER.format(meaning=fill(MEANING, 120)) + "".join(
         f"\n## {paper.source}\n\n{_of(paper)}" for paper in PAPERS
     )

@@ -1,4 +1,4 @@
-"""What was found of each statement, as a page to cite: made from the ledger.
+"""The findings page: the verdict on each statement, to cite, made from the ledger.
 
 Usage: python docs/findings.py
 

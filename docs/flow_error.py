@@ -66,7 +66,7 @@ def datasets() -> Iterator[tuple[str, Dataset]]:
 
 
 def compare(data: Dataset, last: int) -> tuple[str, Flow, np.ndarray]:
-    """What the data are like, the flow, and 1 - cos of true steps at its rows."""
+    """A description of the data, the flow, and 1 - cos of true steps at the flow's rows."""
     t0 = 5_000 * data.V
     rows = [t0, t0 + 1, *np.geomspace(t0, last, 9)[1:].round().astype(int).tolist()]
     solution = solve_kq(data)

@@ -114,7 +114,7 @@ def _scaled_multipliers(A: "scipy.sparse.csr_array[np.float64]", lengths: Matrix
 
 
 def null_vector(A: "scipy.sparse.csr_array[np.float64]", lengths: Matrix, z: Matrix) -> Matrix:
-    """y with A^T y = 0: the rows' null vector where it is positive, otherwise what the linear program found."""
+    """y with A^T y = 0: the rows' null vector where it is positive, otherwise the linear program's solution."""
     scale = np.where(lengths > 0, lengths, 1.0)
     vector = np.linalg.svd((A.toarray() / scale[:, None]).T)[2][-1]
     vector = vector if vector.sum() > 0 else -vector

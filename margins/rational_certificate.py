@@ -31,7 +31,7 @@ class Infeasible(TypedDict, closed=True):
 
 
 def rows_certificate(found: ExactMargin | Vector) -> dict[str, Any]:
-    """Of the optimum, or of multipliers that prove that there is none; every number is "p/q" in lowest terms."""
+    """Certificate of the optimum, or of infeasibility by multipliers; every number is "p/q" in lowest terms."""
     if not isinstance(found, ExactMargin):
         return {"status": "infeasible", "multipliers": _positive(found)}
     weights = [*map(_text, found.w)]
@@ -40,7 +40,7 @@ def rows_certificate(found: ExactMargin | Vector) -> dict[str, Any]:
 
 
 def confirmed_rows(rows: Matrix, document: Any, where: str) -> str:
-    """What the certificate proves of the rows, in a line.
+    """Check the certificate against the rows; one line says what it proves.
 
     Where y >= 0, every w that meets all rows has |w|^2 >= 2 sum(y) - |sum y_n x_n|^2: one that attains it is the
     optimum. Where the rows sum to 0 under y, which is not 0, no w meets them all.

@@ -92,7 +92,7 @@ class Recorder:
 
 
 def _copied(name: str, given: Any) -> NDArray[Any]:
-    """A copy in NumPy: of what takes part in differentiation or lies on another device, after it was taken out."""
+    """A NumPy copy, detached from autograd and moved to the CPU where needed."""
     expected = "a float32 or float64 array of two axes"
     got = f"{getattr(given, 'dtype', type(given).__name__)}"
     try:

@@ -1,4 +1,4 @@
-"""What a paper answers to `marginaudit classify`, `train` and `solve`."""
+"""Answers of a paper to `marginaudit classify`, `train` and `solve`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Lists = Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]
 
 @dataclass(frozen=True)
 class Trained:
-    """What `marginaudit train` answers: rows by part, and each part's title and columns for a reader.
+    """Answer of `marginaudit train`: rows by part, and each part's title and columns for a reader.
 
     A column is a row's key, or the keys that lead to a value of a row's values.
     """
@@ -21,7 +21,7 @@ class Trained:
 
 @dataclass(frozen=True)
 class Solved:
-    """What `marginaudit solve` answers.
+    """Answer of `marginaudit solve`.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ class Statement(Protocol):
 
 
 def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding, said: str) -> dict[str, Any]:
-    """Changes to a finding by what is proved; none for a claim of no paper.
+    """Changes to a finding by proofs; none for a claim of no paper.
 
     A verdict that follows has the evidence ``proved``, and one that error bars hid is decided, either way. A
     measurement that contradicts what is proved makes the row ``broken``: the proof, its conditions or the measurement

@@ -147,14 +147,14 @@ class Claim:
 
     @property
     def formulas(self) -> tuple[str, ...]:
-        """All of its LaTeX: the statement, and what is in ``instead``."""
+        """All of its LaTeX: the statement's formula and those in ``instead``."""
         return (self.formula, *IN_DOLLARS.findall(self.instead))
 
     def _refuse(self, got: str, expected: str) -> None:
         raise ValueError(f"claim {printable(str(self.id))}: got {got}, expected {expected}")
 
     def judge(self, run: BaseRun[Any]) -> ReportRow:
-        """The verdict on a run: assumptions, what the run lacks, the judgement, and what is proved, in this order.
+        """The verdict on a run, from assumptions, missing data, the judgement and proofs, in this order.
 
         Of a recorded run that is not known to be the paper's algorithm nothing is proved: what is measured at its
         weights is carried over. A claim whose own code fails is `broken`, and says how. What that code prints goes to
@@ -181,7 +181,7 @@ class Claim:
         return ReportRow(claim=self.id, dataset=run.dataset.name, **found)
 
     def speaks(self, run: BaseRun[Any]) -> bool:
-        """Whether the dataset has what the statement is about, whatever was run."""
+        """Whether the statement applies to the dataset, whatever was run."""
         try:
             return self.absent(run) is None
         except NotFollowed:
@@ -190,7 +190,7 @@ class Claim:
             return False
 
     def _measured(self, run: BaseRun[Any]) -> tuple[Finding, list[str]]:
-        """What is measured, or why nothing is, with notes for its detail."""
+        """The judgement's finding, or the reason for none, with notes for its detail."""
         if self.assumptions == NOT_STATED:
             return Finding(Verdict.BROKEN, detail="It does not state its assumptions; for none, assumptions=()."), []
         open_one = None

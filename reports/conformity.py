@@ -10,7 +10,7 @@ from marginaudit.training.conformity import Compared, Departure
 
 @dataclass(frozen=True)
 class Conformity(ABC):
-    """Where a recorded run departs, in words and in JSON: a class to derive from.
+    """Departures of a recorded run, in words and in JSON: a class to derive from.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Conformity(ABC):
     @property
     @abstractmethod
     def algorithm(self) -> str:
-        """With what the run is compared."""
+        """Name of the algorithm that the run is compared with."""
 
     @property
     def assumed(self) -> str:
@@ -35,7 +35,7 @@ class Conformity(ABC):
 
     @abstractmethod
     def place(self, at: Departure) -> str:
-        """Where a run departs: stage, step and token."""
+        """Place of a departure in words: stage, step and token."""
 
     @property
     def departs_at(self) -> Departure | None:

@@ -1,4 +1,4 @@
-"""`solve` and `verify` for a paper whose problems are min |w| s.t. x_n.w >= 1 with rational rows, by name."""
+"""`solve` and `verify` for problems min |w| s.t. x_n.w >= 1 with rational rows."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -36,7 +36,7 @@ def solve_rows(name: str, problems: Mapping[str, Matrix], method: str) -> Solved
 
 
 def verify_rows(problems: Mapping[str, Matrix], certificate: Path) -> list[str]:
-    """What the certificate proves, a line a problem that it is of.
+    """Check the certificate; a line for each of its problems says what it proves.
 
     Raises
     ------

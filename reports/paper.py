@@ -114,7 +114,7 @@ class Figure:
 
 
 class Space(ABC):
-    """Where a hunt looks for counterexamples: a class to derive from.
+    """Search space of hunts for counterexamples: a class to derive from.
 
     Attributes
     ----------
@@ -332,7 +332,7 @@ class Paper:
         return solve_rows(dataset.name, {problem: self.rows(dataset, problem) for problem in problems}, method)
 
     def verify(self, dataset: Any, place: str, certificate: Path) -> list[str]:
-        """Answer `marginaudit verify`: what the certificate's file proves of the dataset, in lines.
+        """Answer `marginaudit verify`: lines that say what the certificate's file proves of the dataset.
 
         Raises
         ------

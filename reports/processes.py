@@ -30,7 +30,7 @@ def forkable(ours: int = 1) -> bool:
 
 @contextmanager
 def forking() -> Iterator[None]:
-    """Context in which forked workers have SIGINT blocked: the parent decides on an interrupt."""
+    """Context: workers forked here have SIGINT blocked, as the parent decides on an interrupt."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         with warnings.catch_warnings():

@@ -59,13 +59,13 @@ class About:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Where it stands in a report: place and claim."""
+        """Sort key in a report: place and claim."""
         return self.place, self.claim
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportRow(Finding, About):
-    """A finding after what is proved, with what it is about: what `Claim.judge` says.
+    """A finding with claim, dataset and standing, after proofs are taken into account: the answer of `Claim.judge`.
 
     Attributes
     ----------

@@ -70,7 +70,7 @@ class BaseRun(Generic[D]):
 
     @property
     def departs(self) -> bool:
-        """Whether it is a recorded run that is not the paper's algorithm, or of which nothing shows that it is."""
+        """Whether it is a recorded run that is not shown to be the paper's algorithm."""
         return False
 
     @property
@@ -104,7 +104,7 @@ class BaseRun(Generic[D]):
         return {name: self.assumption(name) for name in self.kind.assumptions}
 
     def reservation(self, assumptions: Sequence[str]) -> str:
-        """A reservation to print beside verdicts under these assumptions, all of which hold; "" for none."""
+        """A reservation to print beside verdicts under these assumptions, which hold; "" for none."""
         return ""
 
     def _repr_html_(self) -> str:

@@ -149,7 +149,7 @@ def position_text(value: Any) -> str:
 
 
 def step_from(value: float) -> int | float:
-    """The first whole step from a position on; beyond `FARTHEST_STEP`, of which float64 knows the size alone, a float.
+    """The first whole step at or after a position; a float beyond `FARTHEST_STEP`, where float64 knows the size alone.
 
     >>> step_from(2.5), step_from(3), step_from(2.5e101)
     (3, 3, 2.5e+101)

@@ -9,7 +9,7 @@ from marginaudit.reports.verdict import Verdict
 
 
 class Status(StrEnum):
-    """The three ways in which a statement can stand."""
+    """Status of a statement over every dataset."""
 
     PROVED = "proved"
     REFUTED = "refuted"

@@ -38,7 +38,7 @@ class Generator:
 
 @dataclass(frozen=True)
 class Design:
-    """Datasets and settings that vary one at a time, to see how what is measured depends on each.
+    """One-factor-at-a-time design: datasets and settings that vary one at a time.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ class Recorded:
 
     @cached_property
     def precision(self) -> np.dtype[Any]:
-        """That in which the weights were trained: float32 also where all of them are float32 written as float64."""
+        """Precision of the training: float32 also where float32 weights are saved as float64."""
         with np.errstate(over="ignore"):
             single = self.weights.dtype.itemsize == 4 or all(
                 np.array_equal(one, one.astype(np.float32)) for one in self.weights

@@ -23,12 +23,12 @@ are the length of rho at t = 1e18 and at the end.
 
 
 def number(value: float) -> str:
-    """Of four digits, and 0 for what rounding has left."""
+    """Four digits; 0 below 1e-12."""
     return f"{value if abs(value) > 1e-12 else 0:.4g}"
 
 
 def row(run: DescentRun) -> str:
-    """Of the first table."""
+    """A row of the first table."""
     generic, path = run.assumption("generic").holds, late(run)
     spanned = generic and run.assumption("spanned").holds
     at, rho = int(np.argmin(np.abs(path.s - 18 * np.log(10)))), np.linalg.norm(path.rho, axis=1)
@@ -43,7 +43,7 @@ def row(run: DescentRun) -> str:
 
 
 def one_point() -> str:
-    """What appendix B's example shows."""
+    """The section on appendix B's example."""
     run = DescentRun(CASES["one-point"](), DescentConfig(loss="exponential", true_steps=10**5))
     s, gap = late(run).s, margin_gap(run).value
     at = [int(np.argmin(np.abs(s - value))) for value in (18 * np.log(10), 1e3, 1e4)]

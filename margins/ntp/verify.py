@@ -151,7 +151,7 @@ def verify_kq(stated: dict[str, Any], V: int, required: Relations) -> str:
 
 
 def closed_form_holds(query: str, form: dict[str, Any], weight: Weights, edges: set[Edge]) -> bool:
-    """Whether Proposition 2's closed form holds under the query, which is what is stated."""
+    """Whether Proposition 2's closed form holds under the query, as the certificate states it."""
     winners, losers = {winner for winner, _ in edges}, {loser for _, loser in edges}
     demand(bool(edges) and not winners & losers, f"kq: under {query!r} the closed form does not apply")
     k, m = len(winners), len(losers)

@@ -46,7 +46,7 @@ def embedded(dataset: Dataset, embedding: Floats) -> Dataset:
 
 
 def coherence(embedding: Floats) -> float:
-    """The largest |cos| between two tokens; 0 for one token, and for one whose embedding is 0 no cos counts.
+    """The largest |cos| between two tokens with embeddings other than 0; 0 where there are no two.
 
     >>> coherence(np.array([[1.0, 0.0], [3.0, 4.0]]))
     0.6

@@ -142,7 +142,7 @@ def samples_of_rows(rows: Sequence[Mapping[str, Any]], _where: str) -> dict[str,
 
 
 def _words(value: Any) -> Any:
-    """A list of tokens, from a text too, or an array; what is none stays as it is, for the reader to refuse."""
+    """Tokens of a text, tuple or array as a list; anything else unchanged, for the reader to refuse."""
     if isinstance(value, str):
         return value.split()
     return list(value) if isinstance(value, tuple | np.ndarray) else value

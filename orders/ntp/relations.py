@@ -54,7 +54,7 @@ def relations(encoded: Encoded) -> Relations:
 
 
 def together(found: Sequence[Relations], size: int) -> Relations:
-    """The relations of all samples from those of some at a time, both as `each_once` has them."""
+    """Merge the relations of several blocks of samples; blocks and result as `each_once` returns them."""
     if len(found) == 1:
         return found[0]
     columns = {field.name: np.concatenate([getattr(one, field.name) for one in found]) for field in fields(Relations)}

@@ -130,7 +130,7 @@ def single_common(dataset: SequenceClasses) -> Witness:
 
 
 def distinct_beside_common(dataset: SequenceClasses) -> Witness:
-    """Of the classes of each query under which a common token occurs, one has a distinct token (Theorem 2 (b)).
+    """Where a common token occurs under a query, a class of that query has a distinct token (Theorem 2 (b)).
 
     The witness is a query whose classes have none, and a common token that occurs in one of them.
     """

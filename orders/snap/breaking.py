@@ -26,7 +26,7 @@ their tokens, and are the same if they share a single one.
 """
 
 TURN = 0.1
-"""The angle by which distinct tokens are turned."""
+"""Angle of the rotation of distinct tokens."""
 
 MOVED = 1e-3
 """Probability moved from one token to another."""
@@ -61,7 +61,7 @@ def rescaled(dataset: SequenceClasses, factor: float) -> SequenceClasses:
 
 
 def broken(dataset: SequenceClasses, assumption: str) -> SequenceClasses:
-    """Change the classes so that exactly this assumption fails, and those of `FAIL_WITH` with it.
+    """Change the classes so that this assumption fails, with those of `FAIL_WITH`, and no other.
 
     The parts of Assumption 2 are broken in any classes that meet it and have distinct tokens; the rest in classes that
     meet every assumption, such as those of `symmetric_dataset` with one common token. Where M falls below 1000
@@ -94,7 +94,7 @@ def _narrow_vocabulary(dataset: SequenceClasses) -> SequenceClasses:
 
 
 def _small_vocabulary(dataset: SequenceClasses) -> SequenceClasses:
-    """M = 999, and overlaps in the middle of what Assumption 2 leaves there."""
+    """M = 999, with overlaps in the middle of Assumption 2's range for it."""
     return _largest_overlap(replace(dataset, M=999), math.sqrt(6 / math.sqrt(999) / dataset.K))
 
 
@@ -116,7 +116,7 @@ def _two_common(dataset: SequenceClasses) -> SequenceClasses:
 
 
 def _own_common(dataset: SequenceClasses) -> SequenceClasses:
-    """As many common tokens as classes, each twice as large in its own class as in the others; E stays as it is."""
+    """K common tokens, one for each class and twice as large there as in the others; E stays the same."""
     common, K, e = set(common_tokens(dataset)), dataset.K, float(dataset.overlap.E[1, 0])
     taken, square = e * (K + 3) / (K + 2), e / (K + 2)
     changed = []
@@ -129,7 +129,7 @@ def _own_common(dataset: SequenceClasses) -> SequenceClasses:
 
 
 def _no_distinct(dataset: SequenceClasses) -> SequenceClasses:
-    """As many tokens as classes, all common, each large in its own class; E stays as it is."""
+    """K tokens, all common, one for each class and large there; E stays the same."""
     K, e = dataset.K, float(dataset.overlap.E[1, 0])
     ratio = (1 + math.sqrt((1 - e) * (1 + (K - 1) * e))) / e
     square = 1 / (ratio**2 + K - 1)

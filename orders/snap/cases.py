@@ -1,4 +1,4 @@
-"""The sequence classes that are known by name, and those of the source's experiments, Syn-Small and Syn-Medium."""
+"""Built-in sequence classes, and those of the paper's experiments, Syn-Small and Syn-Medium."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Which assumptions on sequence classes hold exactly, of those that a predicate grants up to rounding."""
+"""Assumptions on sequence classes that hold exactly, among those that the predicates grant up to rounding."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction

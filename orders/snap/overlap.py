@@ -15,7 +15,7 @@ LAST_ROUNDINGS = 1 + 2.0**-20
 
 @dataclass(frozen=True, eq=False)
 class AttentionOverlap:
-    """F, E and its eigenvalues in float64, with bounds on how far they are from those of the exact attention.
+    """F, E and its eigenvalues in float64, with error bounds against the exact attention.
 
     Source: arXiv 2305.16380, Assumption 2.
 
@@ -111,7 +111,7 @@ def eigenpairs(A: Floats) -> tuple[Floats, Floats, float]:
 
 
 def frobenius(A: Floats) -> float:
-    """The Frobenius norm, also of entries whose squares are no float64.
+    """The Frobenius norm, safe where squares of entries overflow or underflow.
 
     >>> frobenius(np.full((2, 2), 1e-200))
     2e-200

@@ -67,7 +67,7 @@ class Row:
 
     @property
     def standing(self) -> Standing:
-        """How the claim stands for every dataset, by all that is known after the audit."""
+        """The claim's standing for every dataset, with this audit's refutations taken into account."""
         known = self.claim.standing
         return by_dataset(self.refuted_by) if self.refuted_by and known.status is not Status.REFUTED else known
 

@@ -1,4 +1,4 @@
-"""Where papers are found, built in, installed, or in a file, and what all of them have. It imports none of them."""
+"""Where to find papers (built in, installed, in a file), and the commands of all; imports no paper."""
 
 BUILT_IN = {"ntp": "marginaudit.reports.ntp.paper", "snap": "marginaudit.reports.snap.paper"}
 """Modules that have a `PAPER`, by its name, in the order of the reports."""

@@ -162,7 +162,7 @@ MOST_NAMED = 5
 
 
 def matching_ids(pattern: str, known: Collection[str], where: str, of: str = "") -> list[str]:
-    """The ids that a pattern matches; of an id that is none, those of its parts.
+    """The ids that a pattern matches; for an unknown id, the ids that continue it after a dot.
 
     ``of`` what the ids are where they are not all that `marginaudit claims` lists, its errors say.
 

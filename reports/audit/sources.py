@@ -119,7 +119,7 @@ def _every_kind() -> Iterator[Kind[Any]]:
 def with_trajectories(
     sources: Sequence[Source], trajectories: Sequence[tuple[str, Path]], configs: Mapping[str, Any]
 ) -> list[Source]:
-    """The dataset, and once more for each recorded run, by whose name it then goes.
+    """The dataset, and a copy for each recorded run, named after the run.
 
     Raises
     ------
@@ -152,13 +152,13 @@ def named_trajectory(text: str) -> tuple[str, Path]:
 
 
 def made_in_python(dataset: Any, paper: Paper) -> Source:
-    """A dataset that is of no file, with the hash of what a file of it would hold."""
+    """The source of a dataset made in Python, with the hash of its JSON document."""
     document = json.dumps(paper.kind.to_document(dataset), sort_keys=True)
     return Source(dataset, paper, IN_PYTHON, hashlib.sha256(document.encode()).hexdigest())
 
 
 def some_judged(claims: Iterable[Claim], sources: Sequence[Source], where: str) -> None:
-    """Refuse claims of which none is about any of the datasets.
+    """Refuse claims that are all about other kinds of data.
 
     Raises
     ------

@@ -101,7 +101,7 @@ class AsksPapers(click.Command):
         self.of_papers = of_papers
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its parameters, those of the papers before --json and --help."""
+        """All parameters, the papers' options before --json and --help."""
         *own, as_json, asks_help = super().get_params(ctx)
         return [*own, *self.of_papers(papers()), as_json, asks_help]
 

@@ -88,7 +88,7 @@ class Asked:
 
     @property
     def files(self) -> list[Path]:
-        """The files that say what is audited."""
+        """The description and the claims file, where given."""
         return [file for file in (self.description, self.claims_file) if file is not None]
 
 
@@ -223,7 +223,7 @@ def _asked(
 
 
 def _planned(asked: Asked) -> Plan:
-    """Load what is asked for.
+    """Load the datasets, claims and configs of a request.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from marginaudit.reports.command.streams import reserve_output, standard_output,
 from marginaudit.reports.command.usage import told
 
 BEFORE_COLLECTING = 50_000
-"""New objects until Python looks for cycles among them; after its own 700 it does so many times as a file is read."""
+"""Threshold of the garbage collector; Python's own, 700, makes reading a large file slow."""
 
 NEW = {
     "new-paper": ("marginaudit.reports.command.new", "Write a FOLDER with a paper to start from."),

@@ -166,7 +166,7 @@ def print_line(text: str) -> None:
 class Bar:
     """A progress bar on standard error, silent in a pipe; each update raises a pending interrupt.
 
-    It is shown, by a thread of its own, once it is told something.
+    A thread draws it, from the first update on.
     """
 
     progress: "Progress"

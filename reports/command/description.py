@@ -26,7 +26,7 @@ class _Audit(TypedDict, total=False, closed=True):
 
 @dataclass(frozen=True)
 class Description:
-    """The content of a description; what it leaves out is None or empty.
+    """The content of a description; omitted keys are None or empty.
 
     Attributes
     ----------

@@ -84,7 +84,7 @@ def figure(
 
 @dataclass(frozen=True)
 class Figures:
-    """Figures by name: all that need no dataset, those among them that are of a text, and the others."""
+    """Figures by name, and by what they are drawn of."""
 
     of_papers: Mapping[str, Callable[[], "Figure"]]
     of_text: Mapping[str, PaperFigure]

@@ -17,9 +17,9 @@ class Interrupted(BaseException):
 
 @contextmanager
 def interrupts_kept() -> Iterator[None]:
-    """Context in which SIGINT raises Interrupted, and again at the next `raise_if_interrupted`.
+    """Context: SIGINT raises Interrupted, and again at the next `raise_if_interrupted`.
 
-    Nothing is told of one that is raised where Python cannot pass it on, such as in a callback of an import.
+    One raised where Python cannot pass it on, such as in a callback of an import, is not reported.
     """
     _interrupted.clear()
     if threading.current_thread() is not threading.main_thread():

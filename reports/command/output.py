@@ -23,7 +23,7 @@ def write_json(path: Path, document: Any, option: str, indent: int | None = None
 
 
 def write_long_json(path: Path, document: Mapping[str, Any], option: str) -> None:
-    """A JSON file of an object in which iterators stand for arrays, without the whole text in memory."""
+    """Write a JSON object with iterators for arrays piece by piece, without the whole text in memory."""
     from marginaudit.reports.page.files import json_pieces, write_whole
 
     with writing(path, option):

@@ -56,6 +56,6 @@ def tell(text: str) -> None:
 
 
 def _discard(stream: TextIO) -> None:
-    """Lose what the stream still holds: Python would fail on it once more when it ends."""
+    """Drop the stream's buffer, which Python would otherwise try to flush once more at exit."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -41,14 +41,14 @@ class Comparison:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many changes there are of each direction, and rows of which nothing changed."""
+        """Number of changes in each direction, and of unchanged rows."""
         found = Counter(change.direction for change in self.changes)
         changed = {(change.dataset, change.claim) for change in self.changes}
         same = len(self.old.rows.keys() & self.new.rows.keys() - changed)
         return {direction: found[direction] for direction in ("worse", "better", "added", "gone")} | {"same": same}
 
     def as_document(self) -> dict[str, Any]:
-        """As `marginaudit compare --json` prints it."""
+        """The document of `marginaudit compare --json`."""
         return {
             "old": self.old.where,
             "new": self.new.where,

@@ -55,7 +55,7 @@ class Side:
 
 
 def read_report(file: Path) -> Side:
-    """The audit in a report.json, or in what the fixture `bound_constants` keeps, which has a report's rows alone.
+    """The audit in a report.json, or in a file of the fixture `bound_constants`, which has rows alone.
 
     Raises
     ------

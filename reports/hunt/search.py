@@ -77,7 +77,7 @@ class Hunt:
         return self.verdicts.total()
 
     def certificate(self) -> dict[str, Any] | None:
-        """The exact solutions of what was found, for `marginaudit verify`; None unless the violation is exact."""
+        """Certificate of the dataset that was found, for `marginaudit verify`; None unless the violation is exact."""
         if self.dataset is None or self.finding is None or self.finding.evidence is not Evidence.EXACT:
             return None
         proof = _space(self.paper).proof(self.dataset)
@@ -125,7 +125,7 @@ def hunt(
 
 @contextmanager
 def _no_folder_left() -> Iterator[None]:
-    """Context in which hypothesis writes to a temporary folder, not to the working directory."""
+    """Context: hypothesis writes to a temporary folder, not to the working directory."""
     with TemporaryDirectory() as folder:
         set_hypothesis_home_dir(folder)
         try:

@@ -9,7 +9,7 @@ from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
 
 @dataclass(frozen=True)
 class Decided:
-    """A statement whose verdict a function finds, because it is no comparison along the steps.
+    """A statement judged by a function, as it is no comparison along the steps.
 
     Attributes
     ----------

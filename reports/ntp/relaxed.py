@@ -158,7 +158,7 @@ def _enclosed(run: Run, last: Mapping[str, dict[str, float | None]]) -> bool:
 
 @dataclass(frozen=True)
 class Break:
-    """Where on an arm a statement is first seen to be violated.
+    """First violation of a statement on an arm.
 
     Attributes
     ----------

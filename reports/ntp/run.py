@@ -190,7 +190,7 @@ class Run(BaseRun[Dataset]):
 
     @property
     def training(self) -> Training:
-        """Both stages of Algorithm 1, of which the statements speak.
+        """Training by both stages of Algorithm 1.
 
         Raises
         ------

@@ -49,7 +49,7 @@ def _weights(answer: dict[str, Any]) -> Lists:
 
 
 def verify(dataset: Dataset, place: str, certificate: Path) -> list[str]:
-    """What the stand-alone checker finds proved; it reads the dataset's file itself."""
+    """Statements that the stand-alone checker confirms; it reads the dataset's file itself."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(place)
         if place in CASES:

@@ -54,7 +54,7 @@ def exported(papers: Sequence[Paper], document: Mapping[str, Any], formats: Iter
 
 
 def references(papers: Sequence[Paper]) -> str:
-    """BibTeX entries of what was audited and of this program."""
+    """BibTeX entries of the audited papers and of this program."""
     entries = [
         paper.bibtex
         or f"@misc{{{paper.name},\n  key = {{{paper.name}}},\n  note = {{{latex_text(paper.source)}}},\n}}\n"

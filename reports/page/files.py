@@ -83,7 +83,7 @@ def json_text(document: Any, *, indent: int | None = None) -> str:
 
 
 def json_pieces(document: Mapping[str, Any]) -> Iterator[str]:
-    r"""`json_text` piece by piece, of an object in which iterators stand for arrays.
+    r"""`json_text` piece by piece, for an object with iterators for arrays.
 
     >>> "".join(json_pieces({"a": 1, "b": iter([2, {"c": 3}]), "d": iter([])}))
     '{"a": 1, "b": [2, {"c": 3}], "d": []}\n'

@@ -57,7 +57,7 @@ def check_folder(folder: Path) -> None:
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Put the files of a report in place of those of the report before.
+    """Replace the files of an earlier report by those of a new one.
 
     Parameters
     ----------

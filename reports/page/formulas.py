@@ -56,7 +56,7 @@ def _whole(parts: Iterable[str]) -> list[str]:
 
 @cache  # a page writes the same symbols again and again
 def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
-    r"""The formula as MathML, with what it says in words for who cannot see it.
+    r"""The formula as MathML, with its text alternative for screen readers.
 
     >>> mathml("x", "inline", "a < b")
     '<math alttext="a &lt; b" display="inline"><mi>x</mi></math>'

@@ -74,7 +74,7 @@ class Banner:
         What the assumption asks of a dataset, in words.
     witness : what breaks it
     kept, statements : int
-        So many statements are not applicable for it, of so many.
+        Statements that it makes not applicable, and statements in all.
     """
 
     dataset: str

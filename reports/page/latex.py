@@ -135,7 +135,7 @@ def latex_text(text: str) -> str:
 
 
 def latex_prose(text: str) -> str:
-    r"""Text whose formulas in plain symbols are set; as `latex_text` has it where it has a dollar sign.
+    r"""LaTeX of a text with its plain-symbol formulas set; `latex_text` where the text has a dollar sign.
 
     >>> latex_prose("W_kq of a_b & W*_kq, at $1"), latex_prose("W_kq of my_data")
     ('W\\_kq of a\\_b \\& W{*}\\_kq, at \\$1', '$W_{kq}$ of my\\_data')

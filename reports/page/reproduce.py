@@ -61,7 +61,7 @@ def _paper_given(paper: Paper) -> list[str]:
 
 
 def dataset_argument(source: Source) -> str:
-    """A dataset as a command takes it; for one made in Python stands what the user has to write first."""
+    """A dataset as a command's argument; for one made in Python, the name that the user has to define first."""
     return "DATASET.json" if source.place == IN_PYTHON else argument(source.place)
 
 

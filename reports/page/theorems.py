@@ -1,4 +1,4 @@
-"""Which theorem of its source a statement belongs to, and in which form the report has it."""
+"""The theorem that a statement belongs to, and its form: printed, rederived, sharper."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -104,7 +104,7 @@ def _parts(run: str) -> tuple[str, str, str]:
 
 
 def _end(words: list[str], at: int) -> int:
-    """Where the words end that may belong to one formula."""
+    """End of the words that may belong to one formula."""
     end = at
     while end < len(words) and words[end] not in ("", "a") and _signs(words[end].rstrip(PUNCTUATION) or words[end]):
         if words[end] == "I" and words[end + 1 : end + 2] not in (["-"], ["="]):

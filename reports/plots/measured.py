@@ -223,7 +223,7 @@ def _marks(step: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _hatch(axis: "Axes", top: float, ceiling: float, since: str) -> None:
-    """Hatch the ground above what the quantity can reach."""
+    """Hatch the area above the quantity's largest possible value."""
     axis.axhline(top, color=REFERENCE, lw=0.8, ls=(0, (4, 3)), label="most it can reach")
     axis.axhspan(top, ceiling, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0, label=since)
 

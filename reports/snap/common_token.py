@@ -191,7 +191,7 @@ def fastest(run: ClassRun, of_Y: float) -> float:
 
 
 def gap(run: ClassRun) -> str:
-    """Note on the growth of B between the phases, of which the theorem says nothing."""
+    """Note on the growth of B between the phases, where the theorem is silent."""
     early, late = run.transition, run.snap_start
     B = growth(run, (early, late)).value
     return (

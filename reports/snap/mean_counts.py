@@ -64,7 +64,7 @@ def _time(at: Means, excess: Floats) -> Floats:
 
 
 def like_growth(at: Means, d: Floats) -> Interval:
-    """The counts k with |h(k)/h(N-bar) - 1| <= d, of which there is no least one for d >= 1."""
+    """The counts k with |h(k)/h(N-bar) - 1| <= d; unbounded below for d >= 1."""
     with np.errstate(over="ignore"):
         high = _time(at, np.expm1((1 + d) * at.x))
         low = np.where(d < 1, _time(at, np.expm1(np.maximum(1 - d, 0.0) * at.x)), -1.0)

@@ -1,1 +1,1 @@
-"""What `marginaudit new-paper` and `marginaudit new-claim` write: starts that run as they are."""
+"""Templates of `marginaudit new-paper` and `marginaudit new-claim`, which run as they are."""

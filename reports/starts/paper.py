@@ -39,7 +39,7 @@ class Numbers:
 
 
 class Document(TypedDict, closed=True):
-    """What a file of numbers holds."""
+    """Fields of a file of numbers."""
 
     name: NotRequired[Annotated[Text, Len(1)]]
     numbers: Annotated[list[Annotated[float, Interval(ge=-1e100, le=1e100)]], Len(1)]

@@ -99,7 +99,7 @@ class FigureTask(Task):
         return key_of(self.paper, self.exports, figure=self.figure.name)
 
     def compute(self) -> Mapping[str, str]:
-        """Draw the figure, and train what it shows, on one thread."""
+        """Train and draw the figure on one thread."""
         with one_thread():
             return _texts(rendered_as(self.figure.draws(), self.exports))
 

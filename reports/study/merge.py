@@ -127,7 +127,7 @@ SHARE = 0.05
 
 
 def statement_rows(keep: Sequence[str], runs: Rows, place: Place) -> Rows:
-    """A row for each claim whose verdict was kept.
+    """A row for each claim with kept verdicts.
 
     How many audits gave each verdict, and the first run that gave the worst. Of constants and slacks, where they and
     the side of their bound were kept: the worst with its run, that of `SHARE`, and the median. Those of a lower bound

@@ -178,7 +178,7 @@ class Cluster(Pool):
             raise InputError(self._where, got=got, expected="a running Dask scheduler") from None
 
     def submit(self, function: Callable[[A], R], argument: A, *, alone: bool) -> "Future[R]":
-        """Begin a call, whose result is an InputError where it is lost with the scheduler."""
+        """Submit a call; it fails with InputError if the scheduler is lost."""
         future: Future[R] = Future()
 
         def pass_on(task: Any) -> None:

@@ -43,7 +43,7 @@ MOST_TIMED = 4
 
 
 class Folder:
-    """A sweep's folder, of which nothing is written before `begin`.
+    """A sweep's folder; `begin` writes first.
 
     Raises
     ------
@@ -105,7 +105,7 @@ class Folder:
         return [task for task in self.tasks if found[task.key] is None]
 
     def keep(self, key: str, new: Sequence[Outcome]) -> None:
-        """Write the outcomes of a task's runs; what is done already stays, and has to be the same.
+        """Write the outcomes of a task's runs; earlier results stay, and new ones must equal them.
 
         Raises
         ------
@@ -161,7 +161,7 @@ def compute_missing(
 
 
 def write_tables(folder: Folder) -> tuple[Rows, Rows, list[Path]]:
-    """Make the tables, the page and the figure of all runs, none of which is missing: cells, statements, files."""
+    """Write tables, page and figure of a complete sweep; answer cells, statements and files."""
     found = {key: outcomes or () for key, outcomes in folder.outcomes().items()}
     runs = run_rows(folder.spec, folder.tasks, found)
     cells = cell_rows(folder.spec, runs)

@@ -22,7 +22,7 @@ class Task(ABC):
     @property
     @abstractmethod
     def key(self) -> str | None:
-        """A hash of all that the result depends on; None where nobody knows it."""
+        """Cache key: a hash of everything that the result depends on; None where that is not known."""
 
     @abstractmethod
     def compute(self) -> Any:

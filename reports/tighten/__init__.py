@@ -1,1 +1,1 @@
-"""How loose a bound is, and in which of its factors: over datasets and settings that vary one at a time."""
+"""Looseness of a bound in each of its factors, over datasets and settings that vary one at a time."""

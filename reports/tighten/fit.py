@@ -27,7 +27,7 @@ POINTS = 50
 
 @dataclass(frozen=True)
 class Exponent:
-    """The power of a factor in what is measured, and in the bound over the same runs by the same regression.
+    """Fitted power of a factor in the measured quantity, and in the bound over the same runs.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ def _unexplained(logs: Floats, columns: Floats) -> float:
 def _exponent(
     side: Side, name: str, between: tuple[float, float], columns: Floats, at: int, levels: Floats
 ) -> Exponent:
-    """The coefficient of one column in a least-squares fit, its interval widened by all that error bars can shift it.
+    """A least-squares coefficient with its interval, widened by the largest shift that error bars allow.
 
     The interval is that of Student's t for independent runs, which points of one curve are not: a run is one number.
     ``levels`` has three rows: measured, error bar, bound.

@@ -1,4 +1,4 @@
-"""A bound beside what is measured, in logarithms, over datasets and settings that vary one at a time."""
+"""Logarithms of bound and measured quantity over datasets and settings that vary one at a time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Entries:
-    """Where a statement speaks of a run, the entry with the least room at each step.
+    """The entry with the least room at each step where the statement speaks.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def bounded(claim: Claim) -> Bounded:
 
 
 def cases(paper: Paper, config: Any, given: Sequence[Any]) -> list[Case]:
-    """Those of the paper's designs, then the given datasets; the built-in cases where there are neither."""
+    """Cases of the paper's designs, then the given datasets; the built-in ones where there are neither."""
     found = []
     generators = paper.sweeps.generators if paper.sweeps else {}
     for design in paper.sweeps.designs if paper.sweeps else ():

@@ -1,4 +1,4 @@
-"""A bound beside what is measured along the clock, and the powers of both in each factor."""
+"""Figure of a bound and the measured quantity along the clock, with the powers of both in each factor."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any

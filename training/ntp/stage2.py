@@ -185,14 +185,14 @@ def _followed(
 
 
 def descent_of(first: First, problem: Problem) -> Descent:
-    """True steps, beside those of the shadow of stage 1 if there is one."""
+    """True steps, together with the shadow's if stage 1 has one."""
     if problem.shadow is not None and first.shadow is not None:
         return Shadowed(problem.loss, *problem.shadow, lost=first.shadow.lost)
     return Descent(problem.loss)
 
 
 def asymptotics(dataset: Dataset, kq: ReducedKQ, exact: ExactReference, law: Law | None) -> Asymptotics:
-    """Which tight constraints carry no multiplier, by name, and the law."""
+    """The tight constraints without a multiplier, by name, and the law."""
     merged, classes, names = kq.merged, kq.classes, dataset.vocabulary
     found = support(merged.winner, merged.loser, exact.slack, exact.multiplier, len(exact.weight))
     idle = np.flatnonzero(found.uncarried)

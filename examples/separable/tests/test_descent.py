@@ -17,7 +17,7 @@ Run = Callable[..., DescentRun]
 
 
 def in_mpmath(data: Points, eta: float, loss: str, count: int, w0: tuple[float, ...]) -> list[mpmath.mpf]:
-    """w after so many steps, in 40 digits, written anew."""
+    """w after ``steps`` steps in 40 digits, implemented independently."""
     w = [mpmath.mpf(v) for v in w0]
     for t in range(count):
         pulls = []

@@ -1,4 +1,4 @@
-"""The largest part of a text that meets Assumption 1: what is found, and how much there can be."""
+"""The largest part of a text that meets Assumption 1: the best found, and an upper bound."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Samples as sets of tokens, which is all that Assumption 1 sees of them beside the query and the next token."""
+"""Samples reduced to query, next token and set of tokens: Assumption 1 sees no more."""
 
 from dataclasses import dataclass
 from functools import cached_property

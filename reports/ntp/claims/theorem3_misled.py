@@ -127,7 +127,7 @@ class Leads:
 
 
 def _leads(run: Run, order: QueryOrder, S: Floats) -> Leads:
-    """`Leads` under a query; of several x_0 with one score whose next token no x has, the first stands for all."""
+    """`Leads` under a query; the first of several x_0 with equal scores stands for all if no x has its next token."""
     index, n = run.dataset.index, run.dataset.collocation.require_function()
     scores = S[:, index[order.query]].tolist()
     labels = {n[x] for x in order.non_optimal}

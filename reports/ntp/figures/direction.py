@@ -1,4 +1,4 @@
-"""The direction error of stage 2, of one run with its law or of recorded runs, against what is proved."""
+"""Figure of stage 2's direction error against the proven bound, for a run with its law or recorded runs."""
 
 import csv
 import io

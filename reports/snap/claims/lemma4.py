@@ -54,7 +54,7 @@ LONGEST = 1000
 
 @dataclass(frozen=True)
 class Place:
-    """Where one step of SGD is compared: attention on its way along eq. 10, the decoder of a seed.
+    """Comparison point of one SGD step: attention along eq. 10 and the decoder of a seed.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ LEVEL = 0.99
 
 
 def least_xi(run: ClassRun, counts: NDArray[np.int64]) -> tuple[Approximation, NDArray[np.int64]]:
-    """The xi nearest to or farthest below 0 over all classes, of each row of counts, and whose it is."""
+    """The least xi over all classes for each row of counts, with its class."""
     value, error, least = [], [], []
     size = max(1, AT_ONCE // run.K**2)
     for start in range(0, len(counts), size):

@@ -59,7 +59,7 @@ def _reduced(dataset: SequenceClasses) -> Iterator[SequenceClasses]:
 
 
 def _smaller_vocabularies(dataset: SequenceClasses) -> Iterator[SequenceClasses]:
-    """M less by all that is not named, by half of that, by a quarter, ..; where all are named, fewer names."""
+    """Smaller M: without the unnamed tokens, without half of them, ..; where all are named, fewer names."""
     spare = dataset.M - len(dataset.tokens)
     while spare:
         yield replace(dataset, M=dataset.M - spare)

@@ -35,7 +35,7 @@ def test_a_series_of_logarithms_is_judged_as_the_quantity_itself() -> None:
     quantity = 2 + 1 / STEP
     logs = series(np.log(quantity), radius=0.01, step=STEP, log=True)
     found = Limit(lambda _: logs, lambda _: 2.0, lambda _: 10).judge(run())
-    assert found.measured == pytest.approx(quantity[-1], rel=1e-14)
+    assert found.measured == pytest.approx(quantity[-1], rel=1e-14, abs=0)
     assert "error bars 1.0e-02." in found.detail
     upper = logs.natural.upper / quantity
     assert ((np.exp(0.01) <= upper) & (upper < np.exp(0.01) + 1e-12)).all()

@@ -169,7 +169,7 @@ def alike(sentences: Sequence[Sentence], weights: Sequence[Fraction]) -> Alike:
 
 
 def _kind(sentence: Sentence, number: Sequence[int]) -> tuple[int, int, Others, int]:
-    """Data shared by sentences whose tokens are of the same classes."""
+    """Key of a sentence up to renaming tokens within a class."""
     others = Counter((number[j], ratio) for j, ratio in zip(sentence.others, sentence.ratio, strict=True))
     return sentence.count, number[sentence.optimal], tuple(sorted(others.items())), sentence.absent
 

@@ -178,7 +178,7 @@ class _Problem:
     lr2: float
 
     def margin(self) -> flint.arb:
-        """A, to which stage 1 brings all margins."""
+        """A, the margin of every token after stage 1."""
         return self.steps1 * flint.arb(self.lr1) / flint.arb(self.V - 1).sqrt()
 
     def direction(self) -> list[flint.arb]:

@@ -134,7 +134,7 @@ def follow(
 def _true_steps(
     problem: ReducedKQ, iterate: Iterate, steps: int, at: Sequence[int], progress: Progress | None, done: int
 ) -> tuple[list[Row], int]:
-    """The records, and the step up to which true steps were wanted; fewer are taken where rounding hides the next."""
+    """Take true steps, up to where rounding hides the next; the records, and the step that was wanted."""
     rows: list[Row] = []
     descent, most, goal = Descent(problem), min(steps, MOST_TRUE_STEPS), min(steps, SWITCH)
     while True:

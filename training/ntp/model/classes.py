@@ -17,7 +17,7 @@ Key: TypeAlias = tuple[int, tuple[tuple[int, int, int], ...], int]
 
 @dataclass(frozen=True, eq=False)
 class SampleClasses:
-    """Samples merged by (query, bag, next token): all that the loss of eq. 1 sees of them.
+    """Samples merged by (query, bag, next token), on which alone the loss of eq. 1 depends.
 
     Edges are the pairs (class, distinct token of its sentence), sorted by class, then by the token's
     label n(x), then by token. A slot is a run of edges of one class with one label.

@@ -54,7 +54,7 @@ class Edges:
 
 @dataclass(frozen=True, eq=False)
 class MergedEdges:
-    """Edges with equal pairs (optimal, other) as one: all that the gradient sees late in training.
+    """Edges merged by their pair (optimal, other), on which alone the late gradient depends.
 
     Once attention is one-hot to double precision, the gradient is, up to one common factor, that of
     the sum over merged edges of weight * exp(-(s_winner - s_loser)).

@@ -86,7 +86,7 @@ class _Row:
         return np.asarray(~np.isnan(self.apart))
 
     def within(self, spread: float = 0.0) -> bool:
-        """Whether rounding explains the distance, where there is one; what is too large for float64 it does not."""
+        """Whether rounding explains the distance; never one beyond float64."""
         error = float(np.linalg.norm(self.apart[self.known]))
         return error <= self.bar + spread and isfinite(error)
 

@@ -161,7 +161,7 @@ class Stage2Loss:
 
 
 def _softmax(z: Floats, error: Floats, u: float, counts: Floats | None = None, terms: int | None = None) -> Softmax:
-    """Along the rows of z, whose entries may be off by ``error``; minus infinity stands for no term."""
+    """Softmax along the rows of z with entries off by up to ``error``; minus infinity stands for no term."""
     below = z - z.max(axis=1, keepdims=True)
     e = np.exp(below) if counts is None else counts * np.exp(below)
     value = e / e.sum(axis=1, keepdims=True)

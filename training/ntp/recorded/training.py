@@ -190,7 +190,7 @@ def _beside_the_law(
 def _beside_own_steps(
     descent: Descent, iterate: Iterate, record: Recorded, kept: Sequence[int], enter: Callable[[Floats], Entered]
 ) -> States:
-    """The states of a run that conforms, off by what its steps miss ours by, and all that grows out of it."""
+    """States of a conforming run, with error bars from its steps' distance to ours and its growth."""
     now = iterate
     for t, W in _weights(record, kept):
         if now.moves < t:

@@ -68,7 +68,7 @@ class Beside(Descent):
 
 
 class Shadowed(Beside):
-    """Steps on a loss, and beside them those of a shadow, on the loss that stage 1's rounding may have made of it.
+    """Steps on a loss, and a shadow's on the loss perturbed by stage 1's rounding.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Eq. 13: what is left of eq. 10 for a single common token, one query and normalizations that stay what they are."""
+"""Eq. 13: eq. 10 for a single common token, one query and constant normalizations."""
 
 from dataclasses import dataclass
 

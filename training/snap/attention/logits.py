@@ -1,4 +1,4 @@
-"""Where attention stands: z of each query and contextual token, and what it attends to."""
+"""Attention's state: z of each query and contextual token, and the attention itself."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,7 +55,7 @@ class Logits:
         return tuple((queries[q], self.data.contextual[l]) for q, l in zip(*self.pairs, strict=True))  # noqa: E741
 
     def position(self, n: int, token: str) -> int:
-        """Where z of a class's query and a token stands."""
+        """Index of z for a class's query and a token."""
         return self.names.index((self.data.classes[n].query, token))
 
     def attended(self, z: Floats) -> Floats:

@@ -152,7 +152,7 @@ class Walk:
         self._known = np.zeros(1, dtype=np.int64), np.zeros((1, STATE))
 
     def states(self, at: NDArray[np.int64]) -> Floats:
-        """Those after increasing steps, shape (steps, 5)."""
+        """States after increasing steps, shape (steps, 5)."""
         step, states = self._known
         new = np.setdiff1d(at, step, assume_unique=True)
         if len(new):

@@ -23,7 +23,7 @@ CHANCE = 1e-9
 
 
 class Draws:
-    """Classes and shares of tokens, up to the first step that hides them: which one does depends on what it draws."""
+    """Drawn classes and shares of tokens, up to the first step that hides its draws."""
 
     def __init__(self, data: SequenceClasses) -> None:
         self.data, self.of_class, self.ended = data, [_Shares(len(one.support)) for one in data.classes], False

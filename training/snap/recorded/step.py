@@ -164,7 +164,7 @@ def _change(run: Recorded, i: int) -> Change:
 
 
 def shown_sequence(tokens: Tokens, step: Step, rule: Rule, n: int | None = None) -> Sequence | None:
-    """The sequence that Y's step shows, of class n or that whose column grows; None where rounding hides it."""
+    """The sequence shown by Y's step, of class n or the growing column's; None where rounding hides it."""
     Y = step.of_Y(rule)
     if n is None:
         n = int(Y.by.sum(axis=0)[tokens.next].argmax())
@@ -203,7 +203,7 @@ def of_Y(tokens: Tokens, step: Step, rule: Rule, found: Sequence | None) -> Off:
 
 
 def _hidden(tokens: Tokens, Y: Change, rule: Rule) -> Off:
-    """Y's step where rounding hides which class it is of: as small as a step of one of them can be.
+    """Off-distance of Y's step where rounding hides its class: bounded by the least step of any class.
 
     Column n grows by lr (1 - alpha_n) at least, alpha_n <= 1/(1 + exp(-min_j |(Y_n - Y_j)_+|)) for f >= 0 of norm 1,
     Y_n and Y_j on the tokens of the class; and |g| is at most sqrt(2) (1 - alpha_n).
@@ -224,7 +224,7 @@ def _hidden(tokens: Tokens, Y: Change, rule: Rule) -> Off:
 
 
 def _lost(tokens: Tokens, Y: Change, rule: Rule) -> float:
-    """What 1 - alpha_n may lose, times the step size: a program may take it from logits, or from 1."""
+    """Rounding error of 1 - alpha_n times the step size, whether computed from logits or from 1."""
     logits = float(np.abs(Y.before).max())
     return abs(rule.lr_y) * Y.u * (2 * (tokens.summed + 4) * logits + len(Y.by) + 4)
 
