@@ -106,7 +106,7 @@ def others() -> str:
         run = DescentRun(make(), DescentConfig(true_steps=10**5))
         gap = normalized_gap(run)
         t = np.asarray(gap.step, dtype=float)
-        cosine = polynomial_cosine(run, run.what / run.norm).value[-1]
+        cosine = polynomial_cosine(run).value[-1]
         rows.append(f"| {name} | {cosine:.6f} | {number(gap.value[-1] * np.sqrt(t[-1]) / np.log(t[-1]))} |")
     body = "\n".join(rows)
     return f"""

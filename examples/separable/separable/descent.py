@@ -4,26 +4,17 @@ The flow. With w = w^ s + rho and m_n = x_n.w^ >= 1, t exp(-x_n.w) = exp((1 - m_
 
     d rho/ds = eta sum_n exp((1 - m_n) s - x_n.rho) g(x_n.w) x_n - w^,    g = 1 or 1/(1 + exp(-u)) (logistic).
 
-Its distance from the steps. Both maps are nonexpansive (L convex, eta < 2/beta), so that errors of single steps add
-up. A step differs from a time of 1 on the flow by at most eta^2/2 max |H F|, with F = -grad L, |F| <= R G,
-|H| <= R^2 G, G = sum_n |l'_n| <= L and R = max |x_n|. As |F| >= G/|w^|, and G = L for the exponential loss, G >=
-1 - exp(-L) >= L (1 - L/2) for the logistic one, the steps have 1/L(t+1) >= 1/L(t) + c from any t on with eta R^2 L < 2,
-and for the logistic loss L < 2: c = eta/|w^|^2 (1 - eta R^2 L/2), times (1 - L/2)^2 for the logistic loss. The flow
-has no larger L. Hence for all t >= T
-
-    |w(t) - flow(t)| <= eta^2 R^3/2 sum_{t >= T} L(t)^2 <= eta^2 R^3/2 (L(T)^2 + L(T)/c).
+`distance_bound` bounds its distance from the steps.
 """
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-
-Pull = Callable[[float, Floats], tuple[Floats, Floats]]
-"""From s and the margins to each point's pull and its derivative by the margin."""
 
 LOSSES = ("logistic", "exponential", "polynomial", "normalized")
 """l = log(1 + e^-u); e^-u; 1/(1+u), 1 - u below 0; e^-u with normalised steps of size 1/sqrt(t+1)."""
@@ -75,9 +66,12 @@ def rounding(t: Floats, w: Floats) -> Floats:
 
 
 def _solved(
-    X: Floats, pull: Pull, towards: Floats | float, decay: float, s: Floats, start: Floats
+    X: Floats, pull: Callable[..., tuple[Floats, Floats]], towards: Any, decay: float, s: Floats, start: Floats
 ) -> tuple[Floats, Floats]:
-    """Integrate dy/ds = sum_n pull_n x_n - towards - decay y from the first s on: y and the error of the solver."""
+    """Integrate dy/ds = sum_n pull_n x_n - towards - decay y from the first s on: y and the error of the solver.
+
+    ``pull`` answers each point's pull, and its derivative by the margin, from s and the margins.
+    """
     from scipy.integrate import solve_ivp
 
     def field(s: float, y: Floats) -> Floats:
@@ -117,7 +111,7 @@ def longest(X: Floats) -> float:
 
 
 def distance_bound(X: Floats, norm2: float, eta: float, loss: str, L: float) -> float:
-    """The bound of the module's first lines on the distance of steps and flow, from the loss where they part."""
+    """Bound on the distance of steps and flow from the loss where they part: docs/proofs-separable.md, section 9."""
     R = longest(X)
     bent = 1 - eta * R**2 * L / 2
     if loss == "logistic":
@@ -153,5 +147,4 @@ def log_loss(u: Floats, loss: str) -> Floats:
     """log l(u), where l(u) itself may be below all floats."""
     if loss == "exponential":
         return -u
-    late = np.log1p(-np.exp(-np.maximum(u, 20.0)) / 2)  # log(log(1 + e^-u) e^u), the next term e^-40
-    return np.where(u > 20, -u + late, np.log(np.logaddexp(0.0, -np.minimum(u, 20.0))))
+    return np.where(u > 40, -u, np.log(np.logaddexp(0.0, -np.minimum(u, 40.0))))  # log(1 + e^-u) = e^-u in float64

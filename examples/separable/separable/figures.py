@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LAST = 41.5
-"""log t of the right end: t = 1e18."""
-
 MEASURED, LIMIT, OTHER = "#1f4e79", "#c05519", "#6b7280"
 
 
@@ -31,7 +28,7 @@ def figure_1() -> "Figure":
     found, figure = late(run), Figure(figsize=(10, 6), layout="constrained")
     axes = figure.subplots(2, 3).ravel()
     _data(axes[0], run)
-    t = np.exp(found.s[found.s <= LAST])
+    t = np.exp(found.s[found.s <= 41.5])  # 1e18
     turned = np.arccos(np.clip(1 - angle(run).value, -1, 1))
     _panel(axes[1], "norm |w(t)|", t, norm(run).value, found.steps)
     axes[1].set_yscale("linear")
@@ -52,8 +49,7 @@ def _panel(axis: "Axes", title: str, t: Floats, value: Floats, steps: int, law: 
         axis.plot(t[steps - 1 :], value[steps - 1 : len(t)], color=MEASURED, linestyle=":", label="flow")
     if law is not None:
         axis.plot(t, law, color=LIMIT, linestyle="--", label=name)
-    axis.set(xscale="log", yscale="log", xlabel="t")
-    axis.set_title(title, fontsize=10)
+    axis.set(xscale="log", yscale="log", xlabel="t", title=title)
     axis.legend(fontsize=8)
 
 
@@ -63,13 +59,11 @@ def _data(axis: "Axes", run: DescentRun) -> None:
         axis.scatter(x[y == sign, 0], x[y == sign, 1], marker=marker, color=MEASURED, s=30)
     support = list(run.dataset.svm.support)
     axis.scatter(x[support, 0], x[support, 1], facecolors="none", edgecolors=LIMIT, s=120, label="support vectors")
-    reach = float(np.abs(x).max())
     first = run.path.rho[16] + run.what * run.path.s[16]
-    for w, style, name in ((run.what, "-", "maximum margin"), (first, ":", f"w({np.exp(run.path.s[16]):.0f})")):
-        along = np.array([-w[1], w[0]]) / np.linalg.norm(w) * reach * 1.2
-        axis.plot(*np.array([-along, along]).T, color=LIMIT if style == "-" else OTHER, linestyle=style, label=name)
-    axis.set(xlim=(-1.1 * reach, 1.1 * reach), ylim=(-1.1 * reach, 1.1 * reach), aspect="equal")
-    axis.set_title("data and separators", fontsize=10)
+    for w, color, name in ((run.what, LIMIT, "maximum margin"), (first, OTHER, f"w({np.exp(run.path.s[16]):.0f})")):
+        axis.axline((0, 0), (-w[1], w[0]), color=color, linestyle="-" if color == LIMIT else ":", label=name)
+    reach = 1.1 * float(np.abs(x).max())
+    axis.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", title="data and separators")
     axis.legend(fontsize=7, loc="lower right")
 
 

@@ -169,8 +169,6 @@ def step(data: Points) -> Witness:
 def built_in(name: str) -> Points:
     """A dataset of the folder ``data``."""
     folder = files("separable").joinpath("data")
-    if name == "iris":
-        return from_csv(folder.joinpath("iris.csv").read_text("utf-8"), name, name)
     return from_document(parsed_json(folder.joinpath(f"{name}.json").read_text("utf-8"), name), name, name)
 
 

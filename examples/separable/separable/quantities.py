@@ -67,27 +67,22 @@ def margins(run: DescentRun) -> Floats:
     return np.outer(found.s, run.slack) + found.rho @ run.dataset.signed.T
 
 
-def residual(run: DescentRun) -> Series:
-    """|rho|."""
-    found = late(run)
-    return _series(run, np.linalg.norm(found.rho, axis=1), found.radius)
+def measured(formula: Callable[[DescentRun, Path], tuple[Floats, Floats]], *, log: bool = False) -> Measure:
+    """A quantity whose formula answers values and bars along the late path."""
+    return lambda run: _series(run, *formula(run, late(run)), log=log)
 
 
-def residual_margin(run: DescentRun) -> Series:
-    """exp(R |rho|), as a logarithm: bounded with rho, and of order log t or more where rho is not."""
-    found = late(run)
-    return _series(run, run.R * np.linalg.norm(found.rho, axis=1), run.R * found.radius, log=True)
+residual = measured(lambda run, path: (np.linalg.norm(path.rho, axis=1), path.radius))
+"""|rho|."""
 
+residual_margin = measured(lambda run, path: (run.R * np.linalg.norm(path.rho, axis=1), run.R * path.radius), log=True)
+"""exp(R |rho|), as a logarithm: bounded with rho, and of order log t or more where rho is not."""
 
-def norm(run: DescentRun) -> Series:
-    """|w|."""
-    return _series(run, parts(run)[2], late(run).radius)
+norm = measured(lambda run, path: (parts(run)[2], path.radius))
+"""|w|."""
 
-
-def least_margin(run: DescentRun) -> Series:
-    """min_n x_n.w."""
-    found = late(run)
-    return _series(run, found.s + margins(run).min(axis=1), run.R * found.radius)
+least_margin = measured(lambda run, path: (path.s + margins(run).min(axis=1), run.R * path.radius))
+"""min_n x_n.w."""
 
 
 def loss(run: DescentRun) -> Series:
@@ -142,11 +137,11 @@ def held_out_loss(run: DescentRun) -> Series:
     return _series(run, np.logaddexp(0.0, -found.s * product - found.rho @ x), np.linalg.norm(x) * found.radius)
 
 
-def polynomial_cosine(run: DescentRun, direction: Floats) -> Series:
-    """Of w under the polynomial tail with a direction of length 1; the bar of q carries over as 2 r/|q|."""
+def polynomial_cosine(run: DescentRun) -> Series:
+    """Cosine between w under the polynomial tail and w^; the bar of q carries over as 2 r/|q|."""
     found = polynomial(run).since(np.log(FIRST) - 1e-9)
     length = np.linalg.norm(found.rho, axis=1)
-    apart = np.linalg.norm(found.rho / length[:, None] - direction, axis=1)
+    apart = np.linalg.norm(found.rho / length[:, None] - run.what / run.norm, axis=1)
     bar = 2 * found.radius / length
     return series(1 - apart**2 / 2, radius=bar * (apart + bar / 2) + FORMULA_ROUNDING, step=found.s, clock=CLOCK)
 

@@ -136,10 +136,8 @@ class DescentRun(BaseRun[Points]):
         L = float(np.exp(log_loss(X @ w[-1], config.loss)).sum())
         apart = distance_bound(X, float(self.dataset.svm.norm2), self.eta, config.loss, L)
         if not np.isfinite(apart):
-            size = f"L = {L:.3g} and eta R^2 L = {self.eta * self.R**2 * L:.3g}"
-            return replace(
-                found, ended=f"after {config.true_steps} steps, with {size}, no error bar is known for the flow"
-            )
+            size = f"L = {L:.3g}, eta R^2 L = {self.eta * self.R**2 * L:.3g}"
+            return replace(found, ended=f"no error bar is known for the flow after {config.true_steps} steps, {size}")
         evenly = np.geomspace(s[-1], config.until, int(3 * PER_DECADE * np.log10(config.until / s[-1])) + 2)
         decades = config.until / 10.0 ** np.arange(1, 4)
         to_1e18 = np.log(10.0) * np.arange(1, 18.1, 0.25)
@@ -232,18 +230,3 @@ def polynomial(run: DescentRun) -> Path:
     except ArithmeticError:
         return found
     return found.then(further, late, np.linalg.norm(late - before[1:], axis=1) + solver)
-
-
-@once_a_run
-def polynomial_limit(run: DescentRun) -> Floats:
-    """The direction v/|v| to which the tail 1/u leads: v = argmin sum 1/(x_n.v) + |v|^2/6."""
-    X = run.dataset.signed
-
-    def value(v: Floats) -> float:
-        return float((1 / (X @ v)).sum() + v @ v / 6) if (X @ v > 0).all() else np.inf
-
-    def slopes(v: Floats) -> tuple[Floats, Floats]:
-        return v / 3 - X.T @ (X @ v) ** -2.0, np.eye(len(v)) / 3 + 2 * (X.T * (X @ v) ** -3.0) @ X
-
-    v = newton(value, slopes, run.what * 3)
-    return v / np.linalg.norm(v)

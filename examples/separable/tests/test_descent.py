@@ -8,7 +8,7 @@ import pytest
 from separable.descent import distance_bound, log_loss, polynomial_flow, rounding, steps
 from separable.points import CASES, Points
 from separable.quantities import direction, late, loss, margin_gap
-from separable.run import DescentConfig, DescentRun, normalized, polynomial, polynomial_limit
+from separable.run import DescentConfig, DescentRun, normalized, polynomial
 
 START = (0.3, -0.7)
 
@@ -124,14 +124,19 @@ def test_the_limit_solves_its_equations_and_keeps_the_start_outside_the_span() -
     assert of.outside(of.limit) == pytest.approx(of.outside(of.w0), abs=1e-14)
 
 
-def test_the_polynomial_tail_leads_where_its_minimum_lies(run: Run) -> None:
+@pytest.mark.parametrize("name", ["two-points", "figure-1", "iris"])
+def test_the_polynomial_tail_leads_where_its_minimum_lies(name: str, run: Run) -> None:
+    """v/3 = sum x_n/(x_n.v)^2 at the minimum that the claim names instead: of its direction both sides are parallel."""
+    of = run(name)
+    X, q = of.dataset.signed, polynomial(of).rho[-1]
+    pull = X.T @ (X @ q) ** -2.0
+    assert q / np.linalg.norm(q) == pytest.approx(pull / np.linalg.norm(pull), rel=0, abs=1e-8)
+
+
+def test_the_polynomial_flow(run: Run) -> None:
     of = run("two-points")
-    found = polynomial(of)
-    v = np.array(polynomial_limit(of))
-    size = (found.rho[-1] / v)[0]
-    assert found.rho[-1] == pytest.approx(size * v, rel=1e-9)
-    # (1,0) and (0,2): v_1/3 = v_1^-2 and v_2/3 = 2 (2 v_2)^-2
-    assert v[0] / v[1] == pytest.approx(2 ** (1 / 3), rel=1e-12)
+    q = polynomial(of).rho[-1]  # (1,0) and (0,2): v_1/3 = v_1^-2 and v_2/3 = 2 (2 v_2)^-2
+    assert q[0] / q[1] == pytest.approx(2 ** (1 / 3), rel=1e-9)
     early, solver = polynomial_flow(of.dataset.signed, 0.1, np.array([1.0, 2.0]), np.array([1.0, 1.0]))
     assert early.shape == (2, 2)
     assert solver[1] < 1e-8

@@ -14,17 +14,17 @@ def regime(run: DescentRun) -> float:
     return float((run.regime * run.norm / 2) ** 2)
 
 
-NORMALIZED = printed(
-    "normalized",
-    "abstract",
-    "Normalised descent on the exponential loss, eta_t = 1/sqrt(t+1): the margin gap is O(log t/sqrt t).",
-    r"\frac1{\lVert\hat w\rVert}-\frac{\min_nx_n^\top w(t)}{\lVert w(t)\rVert}"
-    r"=O\Bigl(\frac{\log t}{\sqrt t}\Bigr)",
-    HiddenConstant(normalized_gap, lambda run, t: np.log(t) / np.sqrt(t), regime=regime),
-    "The gradient is divided by its length: w <- w - grad L/(|grad L| sqrt(t+1)). How rounding adds up is estimated.",
-    source="arXiv 1803.01905, abstract and the theorem on normalised descent",
-    assumptions=SEPARABLE,
-    standing=unsettled("a proof here; the source has one"),
+CLAIMS = (
+    printed(
+        "normalized",
+        "abstract",
+        "Normalised descent on the exponential loss, eta_t = 1/sqrt(t+1): the margin gap is O(log t/sqrt t).",
+        r"\frac1{\lVert\hat w\rVert}-\frac{\min_nx_n^\top w(t)}{\lVert w(t)\rVert}"
+        r"=O\Bigl(\frac{\log t}{\sqrt t}\Bigr)",
+        HiddenConstant(normalized_gap, lambda run, t: np.log(t) / np.sqrt(t), regime=regime),
+        "The gradient is divided by its length: w <- w - grad L/(|grad L| sqrt(t+1)). Rounding is estimated.",
+        source="arXiv 1803.01905, abstract and the theorem on normalised descent",
+        assumptions=SEPARABLE,
+        standing=unsettled("a proof here; the source has one"),
+    ),
 )
-
-CLAIMS = (NORMALIZED,)

@@ -45,57 +45,55 @@ PLACE = f"{PAGE}5-separabletheorem4"
 
 PROOF = proved(PLACE, "separable.theorem3.bounded")
 
-PRINTED = printed(
-    "theorem4",
-    "Theorem 4",
-    "rho(t) -> w~, where the support vectors span the data.",
-    r"\rho(t)\to\tilde w,\quad \eta e^{-x_n^\top\tilde w}=\alpha_n\ (n\in S),\quad \bar P(\tilde w-w(0))=0",
-    TO_LIMIT,
-    WORDS,
-    quote="if, in addition the support vectors span the data .. then lim ρ(t) = w̃, where w̃ is unique, given w(0)",
-    assumptions=SPANNED,
-    standing=PROOF,
-)
-
-UNSPANNED = printed(
-    "theorem4.unspanned",
-    "Theorem 4, as cited without its condition on the span",
-    "rho(t) -> w~ for all generic data, whether the support vectors span them or not.",
-    r"\rho(t)\to\tilde w",
-    Decided(within_the_span, TO_LIMIT.kind),
-    WORDS,
-    assumptions=GENERIC,
-    instead=r"Inside the span of the support vectors the limit is $\tilde w$'s; outside, points off the margin "
-    r"have moved $w(0)$ by the finite $\eta\sum_t\sum_{n\notin S}|\ell'(x_n^\top w(t))|\bar Px_n$.",
-    standing=refuted(
-        PLACE,
-        severity=Severity.ORDINARY,
-        wrong="Points off the margin move w for good outside the span of the support vectors.",
-        weakest="the support vectors span the data",
+CLAIMS = (
+    printed(
+        "theorem4",
+        "Theorem 4",
+        "rho(t) -> w~, where the support vectors span the data.",
+        r"\rho(t)\to\tilde w,\quad \eta e^{-x_n^\top\tilde w}=\alpha_n\ (n\in S),\quad \bar P(\tilde w-w(0))=0",
+        TO_LIMIT,
+        WORDS,
+        quote="if, in addition the support vectors span the data .. then lim ρ(t) = w̃, where w̃ is unique, given w(0)",
+        assumptions=SPANNED,
+        standing=PROOF,
     ),
-    implications=(
-        Implication(sources=("separable.theorem4",), condition="the support vectors span the data", proof=PLACE),
-        Implication(
-            sources=("separable.theorem4.rederived",),
-            condition="what points off the margin have moved outside the span does not cancel, whatever their pulls",
-            proof=PLACE,
-            unmet=cancels,
-            verdict=Verdict.VIOLATED,
-            unseen="the distance of the limits is below its error bars",
+    printed(
+        "theorem4.unspanned",
+        "Theorem 4, as cited without its condition on the span",
+        "rho(t) -> w~ for all generic data, whether the support vectors span them or not.",
+        r"\rho(t)\to\tilde w",
+        Decided(within_the_span, TO_LIMIT.kind),
+        WORDS,
+        assumptions=GENERIC,
+        instead=r"Inside the span of the support vectors the limit is $\tilde w$'s; outside, points off the margin "
+        r"have moved $w(0)$ by the finite $\eta\sum_t\sum_{n\notin S}|\ell'(x_n^\top w(t))|\bar Px_n$.",
+        standing=refuted(
+            PLACE,
+            severity=Severity.ORDINARY,
+            wrong="Points off the margin move w for good outside the span of the support vectors.",
+            weakest="the support vectors span the data",
+        ),
+        implications=(
+            Implication(sources=("separable.theorem4",), condition="the support vectors span the data", proof=PLACE),
+            Implication(
+                sources=("separable.theorem4.rederived",),
+                condition="what points off the margin moved outside the span does not cancel, whatever their pulls",
+                proof=PLACE,
+                unmet=cancels,
+                verdict=Verdict.VIOLATED,
+                unseen="the distance of the limits is below its error bars",
+            ),
         ),
     ),
+    rederived(
+        "theorem4",
+        "theorem4.unspanned",
+        ", Theorem 4",
+        "The part of rho(t) in the span of the support vectors tends to that of w~, for all generic data.",
+        r"P\rho(t)\to P\tilde w",
+        tends(partial(to_limit, inside=True), lambda run: 1.0),
+        mended="inside the span",
+        assumptions=GENERIC,
+        standing=PROOF,
+    ),
 )
-
-INSIDE = rederived(
-    "theorem4",
-    "theorem4.unspanned",
-    ", Theorem 4",
-    "The part of rho(t) in the span of the support vectors tends to that of w~, for all generic data.",
-    r"P\rho(t)\to P\tilde w",
-    tends(partial(to_limit, inside=True), lambda run: 1.0),
-    mended="inside the span",
-    assumptions=GENERIC,
-    standing=PROOF,
-)
-
-CLAIMS = (PRINTED, UNSPANNED, INSIDE)

@@ -1,5 +1,6 @@
 """Theorem 5: the rates of the direction, the angle, the margin and the loss."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,23 +17,16 @@ RATES: dict[str, tuple[Any, Any]] = {
     "loss": (loss_times_t, lambda run, s: np.zeros_like(s)),
 }
 
-GENERIC_RATE: dict[str, Any] = {
-    "assumptions": GENERIC,
-    "standing": proved(f"{PAGE}7-rates", "separable.theorem3.bounded"),
-}
+MISSING = unsettled("a proof for data with a support vector of dual 0, of which theorem3.residual would be enough")
 
-RATE_OF_ALL: dict[str, Any] = {
-    "standing": unsettled(
-        "a proof for data with a support vector of dual 0, of which theorem3.residual would be enough"
-    ),
-    "implications": (BY_BOUNDED,),
-}
+generic = partial(printed, assumptions=GENERIC, standing=proved(f"{PAGE}7-rates", "separable.theorem3.bounded"))
+for_all = partial(printed, standing=MISSING, implications=(BY_BOUNDED,))
 
 DIRECTION = r"\Bigl\lVert\frac{w(t)}{\lVert w(t)\rVert}-\frac{\hat w}{\lVert\hat w\rVert}\Bigr\rVert"
 ANGLE = r"1-\frac{w(t)^\top\hat w}{\lVert w(t)\rVert\lVert\hat w\rVert}"
 
 CLAIMS: tuple[Claim, ...] = (
-    printed(
+    generic(
         "theorem5.direction",
         "Theorem 5/section 1 (its eq. 3.1)",
         "|w/|w| - w^/|w^|| = O(1/log t), for generic data.",
@@ -41,18 +35,16 @@ CLAIMS: tuple[Claim, ...] = (
         T,
         GENERIC_WORDS,
         quote="the distance to the max-margin predictor decreasing only as O(1/log(t))",
-        **GENERIC_RATE,
     ),
-    printed(
+    for_all(
         "theorem5.direction.all",
         "Theorem 5",
         "|w/|w| - w^/|w^|| = O(log log t/log t).",
         DIRECTION + r"=O\Bigl(\frac{\log\log t}{\log t}\Bigr)",
         order(direction, lambda run, s: np.log(s) / s),
         T,
-        **RATE_OF_ALL,
     ),
-    printed(
+    generic(
         "theorem5.angle",
         "Theorem 5/section 3, eq. 3.2",
         "1 - cos(w, w^) = O(1/log^2 t), for generic data.",
@@ -61,16 +53,14 @@ CLAIMS: tuple[Claim, ...] = (
         T,
         GENERIC_WORDS,
         quote="The normalized weight vector converges to normalized max margin vector .. in angle",
-        **GENERIC_RATE,
     ),
-    printed(
+    for_all(
         "theorem5.angle.all",
         "Theorem 5",
         "1 - cos(w, w^) = O((log log t/log t)^2).",
         ANGLE + r"=O\Bigl(\Bigl(\frac{\log\log t}{\log t}\Bigr)^2\Bigr)",
         order(angle, lambda run, s: (np.log(s) / s) ** 2),
         T,
-        **RATE_OF_ALL,
     ),
     printed(
         "theorem5.margin",

@@ -55,10 +55,8 @@ def rederived(
     return printed(f"{name}.rederived", "", statement, formula, judgement, **own)
 
 
-REGIME = attrgetter("regime")
-
-order = partial(HiddenConstant, regime=REGIME)
+order = partial(HiddenConstant, regime=attrgetter("regime"))
 """A rate along log t."""
 
-tends = partial(Limit, regime=REGIME)
+tends = partial(Limit, regime=attrgetter("regime"))
 """A limit along log t."""
