@@ -49,6 +49,12 @@ def test_free(V: int, N: int, L: int, seed: int) -> None:
     assert_realizable(dataset, prefix_closed=False)
 
 
+def test_both_ends_of_the_ranges_of_classes_are_drawn() -> None:
+    dataset = free_dataset(V=12, N=600, L=8, seed=0, optimal=(1, 2), non_optimal=(3, 4))
+    sizes = {(len(order.optimal), len(order.non_optimal)) for order in dataset.orders.values()}
+    assert sizes == {(1, 3), (1, 4), (2, 3), (2, 4)}
+
+
 @pytest.mark.parametrize("generator", [prefix_closed_dataset, free_dataset])
 def test_same_seed_same_data_other_seed_other_data(generator: Any) -> None:
     def document(seed: int) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -268,6 +269,12 @@ def test_it_audits_what_the_audit_audits(tmp_path: Path) -> None:
             in_report["settings"] = {"steps1": 30, "steps2": 30}
             known = names(Output.KEPT)
             assert row.kept() == {key: in_report[key] for key in known if in_report[key] is not None}
+
+
+def test_a_claim_that_bears_a_known_id_is_judged_as_it_is_given() -> None:
+    refuses = Decided(lambda run: Finding(Verdict.VIOLATED), kind="k")
+    mine = replace(LEDGER["ntp.lemma2"], judgement=refuses, assumptions=(), paper="")
+    assert measured(mine, "example-1", Config(steps1=5, steps2=5), None)[0].verdict is Verdict.VIOLATED
 
 
 def test_a_dataset_is_trained_once_and_read_again_when_its_file_changed(tmp_path: Path) -> None:

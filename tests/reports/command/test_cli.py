@@ -166,14 +166,23 @@ def test_figure_formats(command: Command, own_folder: Path, ending: str) -> None
 
 def test_fail_on_violated(command: Command, svop: Path, own_folder: Path) -> None:
     no_function = dataset_file(own_folder, NO_FUNCTION, "no-function.json")
-    arguments = ("--claim", "ntp.theorem2.floor", *SHORT, "--fail-on", "violated")
+    arguments = ("--claim", "ntp.prop1.norm", "--claim", "ntp.theorem2.floor", *SHORT, "--fail-on", "violated")
     answer = command("audit", svop, *arguments, "--json")
     assert (answer.status, answer.err) == (1, "report: audit-report/report.html\n")
     rows = strict_json(answer.out)["verdicts"]
-    assert [row["verdict"] for row in rows] == ["violated"]
+    assert [row["verdict"] for row in rows] == ["holds", "violated"]
     answer = command("audit", no_function, *arguments)
     assert (answer.status, answer.err) == (0, "")
     assert answer.out.rstrip().endswith("report: audit-report/report.html")
+
+
+def test_what_fails_worst_comes_first(command: Command, own_folder: Path) -> None:
+    said = command("audit", "snap-single", "--claim", "snap.remark[12]", "--steps", "10", "--seeds", "10").out
+    fails = said[said.index("What fails") :].splitlines()
+    assert [line.partition(":")[0] for line in fails if line.startswith("snap.")] == [
+        "snap.remark2 (Remark 2)",
+        "snap.remark1 (Remark 1)",
+    ]
 
 
 def test_a_reader_that_leaves_early_is_neither_a_violation_nor_a_refusal() -> None:

@@ -50,6 +50,11 @@ def test_a_statement_belongs_to_a_theorem_in_some_form(claim: str, name: str, ho
     assert (theorem(LEDGER[claim], LEDGER), form(LEDGER[claim], paper)) == (name, how)
 
 
+def test_where_the_source_names_no_theorem_it_stands_for_it() -> None:
+    claim = replace(LEDGER["ntp.lemma4"], id="mine")
+    assert [theorem(replace(claim, source=source), {}) for source in (" a talk ", " ")] == ["a talk", "mine"]
+
+
 def entry(status: Status, *verdicts: Verdict) -> dict[str, Any]:
     rows = [{"verdict": verdict} for verdict in verdicts]
     return {

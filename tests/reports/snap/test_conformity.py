@@ -18,7 +18,8 @@ from tests.training.snap.recorded.program import THREE, Program
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("three.json").write_text(json.dumps(classes_to_document(THREE)))
-    for name, program in (("good", Program()), ("bad", Program(momentum_y=0.9))):
+    chance = Program(reversed_probabilities=True, steps=1500)
+    for name, program in (("good", Program()), ("bad", Program(momentum_y=0.9)), ("drawn", chance)):
         decoder, attention = program.run(THREE)
         recorder = Recorder()
         for t, Y, Z in zip(decoder.step, decoder.weights, attention.weights, strict=True):
@@ -36,6 +37,8 @@ def test_the_answer(command: Command) -> None:
     line = said.out.splitlines()[-1]
     assert line.startswith("bad.npz departs on three at Y, step 2, next token n")
     assert line.endswith("; cause: momentum (0.9)")
+    line = marginaudit.conform(THREE, "drawn.npz").line
+    assert line.startswith("drawn.npz departs on three at Y, step 1500, token c")
 
 
 def test_step_sizes_are_the_papers_unless_given(command: Command) -> None:

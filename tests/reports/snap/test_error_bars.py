@@ -18,6 +18,7 @@ from marginaudit.reports.snap import (
 from marginaudit.reports.snap.ball_arithmetic import certified
 from marginaudit.reports.snap.binomial import LEVELS, ROUNDING, Interval, chance_outside
 from marginaudit.reports.snap.claims import (
+    eq112,
     lemma2,
     lemma5,
     lemma6,
@@ -34,6 +35,7 @@ from marginaudit.reports.snap.claims import (
 )
 from marginaudit.reports.snap.conditions import VOCABULARIES
 from marginaudit.reports.verdict import Evidence
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit import (
     continuous,
@@ -49,6 +51,13 @@ from tests.reports.snap.samples import on, run
 from tests.twins import parts
 
 EPS = float(np.finfo(float).eps)
+
+
+def test_a_power_moves_by_twice_what_its_exponent_may() -> None:
+    z = Approximation(np.array([0.5, -3.0]), np.array([0.1, 1e-3]))
+    found = eq112.power(z, 4.0)
+    assert found.value == pytest.approx(4 * np.exp([1.0, -6.0]), rel=1e-14, abs=0)
+    assert found.error == pytest.approx(4 * np.exp(2 * (z.value + z.error)) - found.value, rel=1e-9, abs=0)
 
 
 def test_balls_are_inside_the_bars_and_a_ball_without_ends_is_anywhere() -> None:

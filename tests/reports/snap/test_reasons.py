@@ -26,7 +26,7 @@ from tests.reports.snap.samples import on
 APART = SequenceClasses.from_weights("apart", 9, [("m", "q", {"a": 1}), ("n", "q", {"b": 1})])
 INSIDE = SequenceClasses.from_weights("inside", 90, [("m", "q", {"a": 1, "x": 1}), ("n", "q", {"x": 1})])
 LARGE = SequenceClasses.from_weights("large", 100_000, [("m", "q", {"a": 1, "b": 2, "x": 1}), ("n", "q", {"x": 1})])
-WEAK = SequenceClasses.from_weights("weak", 5000, [(n, "q", {"the": 1e-90, n: 1.0}) for n in "mn"])
+WEAK = SequenceClasses.from_weights("weak", 5000, [(n, "q", {"the": 3e-78, n: 1.0}) for n in "mn"])
 SAME = SequenceClasses.from_weights("same", 90, [("m", "q", {"a": 1}), ("n", "q", {"a": 1})])
 DEPENDENT = "The f_n are linearly dependent, as far as float64 can tell, and there is no E'."
 

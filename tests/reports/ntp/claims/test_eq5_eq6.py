@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marginaudit.orders.ntp import free_dataset
+from marginaudit.orders.ntp import Dataset, free_dataset
 from marginaudit.reports.ntp import Run, random_part
 from marginaudit.reports.ntp.claims import eq5_eq6
 from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient
@@ -41,6 +41,14 @@ def test_the_gradients_are_compared_at_random_weights(stage: Any, size: float) -
     assert found.derivative.radius.tolist() == found.printed.radius.tolist()
     assert found.printed.label[7] == "logits of deviation 1, direction 2"
     assert found.part == ""
+
+
+def test_the_collocation_is_that_of_all_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the part that is looked at has no sample of length 1."""
+    monkeypatch.setattr(random_part, "MOST_TERMS", 1)
+    data = Dataset.from_sentences("x", [list("ab"), list("ba"), list("abab")])
+    found = eq5_eq6.compare(Run(data), 1)
+    np.testing.assert_allclose(found.printed.value, found.derivative.value, rtol=1e-9, atol=1e-13)
 
 
 def test_tokens_of_zeros_have_no_gradient() -> None:

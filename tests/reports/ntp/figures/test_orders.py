@@ -50,6 +50,11 @@ def test_a_diagram_says_neither_more_nor_less_than_the_order(edges: set[tuple[in
     assert [token for line in lines(order) for token in line] == [token for layer in found for token in layer]
 
 
+def test_tokens_lie_below_the_middle_of_what_beats_them() -> None:
+    graph: nx.DiGraph[str] = nx.DiGraph([("a", "y"), ("b", "x"), ("a", "z"), ("b", "z")])
+    assert layers(QueryOrder("q", tuple("abxyz"), graph)) == [["a", "b"], ["y", "z", "x"]]
+
+
 def test_the_witness_is_red() -> None:
     confusion = check_assumption(CONFUSED, "no_confused_tokens").witness
     assert confusion is not None

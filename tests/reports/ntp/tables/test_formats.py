@@ -62,7 +62,7 @@ def test_all_built_in_cases_by_default(command: Command) -> None:
 
 
 def test_what_table_refuses(command: Command) -> None:
-    line = command.refused("table", "direction", "example-1", "--json", "--format", "csv")
+    line = command.refused("table", "list", "--json", "--format", "csv")
     assert line == "--format csv: got --json beside it, expected one of the two"
     assert command.refused("table", "nothing") == "NAME: got 'nothing', expected one of list, direction, proposition2"
     assert "no file of that name" in command.refused("table", "direction", "nothing")

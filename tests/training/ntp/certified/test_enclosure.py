@@ -19,7 +19,7 @@ from marginaudit.orders.ntp import (
     free_dataset,
     prefix_closed_dataset,
 )
-from marginaudit.training.ntp.certified.enclosure import COLUMNS, Enclosure, enclose
+from marginaudit.training.ntp.certified.enclosure import COLUMNS, Enclosure, NotEnclosable, enclose
 from tests.oracle.descent import Matrix, ball, inner
 from tests.strategies import realizable_datasets
 from tests.training.ntp.naive import exact_states, other_weight
@@ -168,3 +168,10 @@ def test_it_contains_no_wrong_run(wrong: Callable[..., Any], factors: dict[str, 
     assert not state_contains(found, run)
     assert not columns_contain(found, run)
     assert state_contains(found, naive(data, 300, 100, (1, 10, 100), kq))
+
+
+def test_tokens_that_are_orthonormal_up_to_rounding_are_refused() -> None:
+    data, E = CASES["example-1"](), np.eye(4)
+    E[3, 0] = 1e-9
+    with pytest.raises(NotEnclosable, match="the embeddings are not exactly orthonormal"):
+        enclose(replace(data, embedding=E), solve_kq(data), steps1=10, steps=5, at=[5])

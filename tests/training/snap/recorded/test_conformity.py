@@ -14,8 +14,10 @@ from tests.training.snap.recorded.program import THREE, Program
 
 
 def departure(program: Program) -> Departure:
-    found = [one.departs_at for one in compared_classes(THREE, *program.run(THREE), 0.5, 0.05)]
-    (only,) = (one for one in found if one is not None)
+    """Where the run departs: that step is decided, as all before it."""
+    found = compared_classes(THREE, *program.run(THREE), 0.5, 0.05)
+    ((only, decided),) = ((one.departs_at, one.decided) for one in found if one.departs_at is not None)
+    assert decided == only.step + 1
     return only
 
 
