@@ -56,6 +56,8 @@ def test_corollary_1_without_orthonormal_tokens_is_measured_where_it_speaks(size
     found = claim.judge(Run(data, Config(steps1=4_000, lr1=0.5, steps2=0, at=(4_000,))))
     assert (found.verdict, found.evidence) == (verdict, Evidence.FLOAT64)
     assert found.first_violation == (4_000 if verdict is Verdict.VIOLATED else None)
+    truth = "false" if verdict is Verdict.VIOLATED else "true"
+    assert found.detail.endswith(f"the run has T = 4000, at which it is {truth}.")
 
 
 COROLLARY1 = tuple(f"ntp.corollary1.{side}{suffix}" for side in ("lower", "upper") for suffix in ("", ".rederived"))

@@ -88,13 +88,13 @@ def test_what_is_refused(command: Command) -> None:
 
 
 def test_an_audit_of_a_text_says_why_and_where_to_go(command: Command) -> None:
-    Path("my song.txt").write_text(SONG)
+    Path("my song.TXT").write_text(SONG)
     Path("svop.txt").write_text(SVOP)
     short = ("--steps1", "2", "--steps2", "2", "--claim", "ntp.lemma3")
-    answer = command("audit", "my song.txt", *short)
+    answer = command("audit", "my song.TXT", *short)
     assert answer.err == (
-        "my song.txt: most statements do not apply, as Assumption 1 fails "
-        "(collocation, injective, next_from_sentence); `marginaudit realize 'my song.txt'` finds 7 of 11 samples that "
+        "my song.TXT: most statements do not apply, as Assumption 1 fails "
+        "(collocation, injective, next_from_sentence); `marginaudit realize 'my song.TXT'` finds 7 of 11 samples that "
         "meet it\n"
     )
     assert command("audit", "svop.txt", *short).err == ""

@@ -23,7 +23,8 @@ def test_the_chance_of_a_sigma_beyond_its_bound_is_a_sum_over_all_counts(late: b
     found = sigma_beyond(run, late=late)
     assert (found.missed.upper <= found.delta).all()
     x_1 = -float(lambertw(-1 / 4999, -1).real)
-    seen, least = 0, {}
+    least: dict[float, float] = {}
+    seen = 0
     for entry, label in enumerate(found.missed.label):
         delta, N = (float(x) for x in label.replace("delta = ", "").split(", N = "))
         mean = -(-int(N) // 2)

@@ -7,6 +7,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from marginaudit.orders.snap import CASES
+from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import lemma1
 from marginaudit.reports.snap.claims.lemma1 import LEMMA1, both_gradients, derivative, drawn, printed
 from marginaudit.reports.verdict import Evidence
@@ -59,3 +61,11 @@ def test_all_entries_and_all_rows_sums_are_compared() -> None:
     assert np.abs(found.value).max() > 0.1
     assert LEMMA1.judge(run("snap-single")).evidence is Evidence.CERTIFIED
     assert {at.scale for at in drawn(run("snap-single"))} == {0, 1, 3}
+
+
+def test_the_sum_of_a_row_is_that_of_its_derivatives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lemma1, "derivative", lambda *_: flint.arb(1))
+    on = ClassRun(CASES["snap-single"](), ClassConfig(steps=1))
+    found, _ = both_gradients(on)
+    sums = {value for value, name in zip(found.value.tolist(), found.label, strict=True) if "its sum" in name}
+    assert sums == {len(at.vocabulary) for at in drawn(on)}
