@@ -137,8 +137,17 @@ def compared(
             W_ov = train(dataset, steps1=T, steps2=0, lr1=eta0).W_ov
             return replace(two, W_ov=W_ov, aside=textbook(one, T, second.precision))
 
-        def frozen(run: Recorded, i: int) -> tuple[int, Stage] | None:
-            return _frozen(LADDER if first is None else first.step.tolist(), first is None, after, run, i)
+        known = {0: np.zeros_like(one.loss.E)}
+
+        def near(T: int) -> Stage:
+            """`after`, to the rounding of a textbook in float64, from the last step before that is known."""
+            before = max(t for t in known if t <= T)
+            known[T] = textbook(one, T - before, np.dtype(np.float64), known[before])
+            return replace(two, W_ov=known[T])
+
+        def frozen(run: Recorded, i: int) -> tuple[int, Stage]:
+            T = _closest(LADDER, near, run, i) if first is None else _closest(first.step.tolist(), after, run, i)
+            return T, after(T)
 
         last = STEPS1 if first is None else int(first.step[-1])
         reached = lambda i: progress((lengths[0] + i) / sum(lengths))  # noqa: E731
@@ -235,25 +244,22 @@ def _direction(change: Floats) -> Floats:
     return np.asarray(found / norm) if norm > 0 else found
 
 
-def _frozen(
-    steps: Sequence[int], between: bool, after: Callable[[int], Stage], run: Recorded, i: int
-) -> tuple[int, Stage] | None:
-    """The length of stage 1, of ``steps`` and ``between`` them, from whose W_ov stage 2 comes closest to a record."""
+def _closest(steps: Sequence[int], after: Callable[[int], Stage], run: Recorded, i: int) -> int:
+    """The length of stage 1, of ``steps`` or between rungs of `LADDER`, with whose W_ov stage 2 is nearest a record."""
 
     @cache
     def error(T: int) -> float:
-        stage = replace(after(T), aside=None)
-        (row,) = _followed(stage, run, lambda stage: normalised(stage, stage.lr), i, i)
+        (row,) = _followed(after(T), run, lambda stage: normalised(stage, stage.lr), i, i)
         return row.error if isfinite(row.error) else inf
 
     best = min(range(len(steps)), key=lambda j: error(steps[j]))
-    T, low, high = steps[best], steps[max(best - 1, 0)], steps[min(best + 1, len(steps) - 1)]
-    while between and high - low > 2:
+    if steps is not LADDER:
+        return steps[best]
+    low, high = steps[max(best - 1, 0)], steps[min(best + 1, len(steps) - 1)]
+    while high - low > 2:
         left, right = low + (high - low) // 3, high - (high - low) // 3
         low, high = (low, right) if error(left) < error(right) else (left, high)
-    if between:
-        T = min(range(low, high + 1), key=error)
-    return T, after(T)
+    return min(range(low, high + 1), key=error)
 
 
 def _cause(

@@ -104,14 +104,14 @@ def gradient_descent(stage: Stage, lr: float) -> Rule:
     return step
 
 
-def textbook(stage: Stage, T: int, dtype: np.dtype[Any]) -> Floats:
-    """W_ov after T steps of stage 1 as a textbook has them, with the rounding of a precision."""
+def textbook(stage: Stage, T: int, dtype: np.dtype[Any], start: Floats | None = None) -> Floats:
+    """W_ov after T steps of stage 1 as a textbook has them, from 0 or a start, with the rounding of a precision."""
     loss = stage.loss
     if not isinstance(loss, Stage1Loss):
         raise TypeError("stage 2 has no W_ov to train")
     E, every = loss.E.astype(dtype), np.arange(len(loss.E))
     plain_tokens = E.shape[0] == E.shape[1] and bool((np.eye(len(E)) == E).all())
-    W = np.zeros_like(E)
+    W = np.zeros_like(E) if start is None else start.astype(dtype)
     for _ in range(T):
         z = W.T if plain_tokens else E @ W.T
         P = np.exp(z - z.max(axis=1, keepdims=True))
