@@ -20,6 +20,7 @@ class Mistake:
     transposed: bool = False
     weights: tuple[float, ...] | None = None
     ov_moves: bool = False
+    ov_plainly: bool = False
     together: bool = False
     momentum: float = 0.0
     scale: float = 1.0
@@ -104,7 +105,7 @@ def run(
         v = dtype(mistake.momentum) * v + G
         W -= size * (v + dtype(mistake.decay) * W)
         if mistake.ov_moves:
-            W_ov -= lr1 * G_ov / np.linalg.norm(G_ov)
+            W_ov -= lr1 * G_ov / (1 if mistake.ov_plainly else np.linalg.norm(G_ov))
         if t % every == 0 or t == steps[1]:
             recorder.stage2(t, W)
     return recorder

@@ -62,6 +62,12 @@ def test_a_strangers_algorithm_1_conforms_step_by_step_and_across_gaps(
         (Mistake(transposed=True), 1, "a transposed W_kq", None),
         (Mistake(together=True), 1, "W_ov not frozen (both normalised together)", None),
         (Mistake(ov_moves=True), 2, "W_ov not frozen (descends on Loss, step size 0.1)", None),
+        (
+            Mistake(ov_moves=True, ov_plainly=True),
+            2,
+            "W_ov not frozen (descends on Loss, not normalised, step size 0.1)",
+            None,
+        ),
         (Mistake(momentum=0.9), 2, "momentum (0.9)", 0.9),
         (Mistake(real_lr2=0.03, momentum=0.9), 1, "momentum (0.9), and another step size (0.03)", 0.9),
         (Mistake(epsilon=0.03), 1, "epsilon in the norm (0.03)", 0.03),
