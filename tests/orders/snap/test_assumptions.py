@@ -1,6 +1,7 @@
 """Every assumption against its restatement, every witness against what it claims, each with a negative control."""
 
 import json
+import math
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,7 @@ from marginaudit.orders.snap import (
     classes_to_document,
 )
 from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
+from marginaudit.orders.snap.exactly import only_to_rounding
 from tests.oracle.snap.assumptions import assumptions
 from tests.oracle.snap.problem import Problem
 from tests.orders.snap import restated
@@ -188,3 +190,12 @@ def test_equal_overlaps_up_to_rounding() -> None:
     found = witness(classes({"a": 6, "b": 1, "the": 3}, {"c": 6, "d": 1, "the": 3}, changed), "equal_overlaps")
     assert found["classes"][0] == ["n0", "n1"]
     assert found["overlaps"][0] < found["overlaps"][1]
+
+
+def test_one_common_token_of_several_that_is_off_by_rounding_is_not_shared_exactly() -> None:
+    off = math.nextafter(0.25, 1)
+    classes = [("m", "q", {"x": 0.25, "y": 0.25, "m": 0.5}), ("n", "q", {"x": 0.25, "y": off, "n": 0.75 - off})]
+    data = SequenceClasses.from_weights("two", None, classes)
+    assert data.classes[1].probabilities == {"x": 0.25, "y": off, "n": 0.75 - off}
+    assert check_assumption(data, "shared_common").holds
+    assert only_to_rounding(data, "shared_common")

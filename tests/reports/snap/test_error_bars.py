@@ -122,6 +122,14 @@ def test_the_quantile_of_a_deviation_is_that_of_the_law(like: Any, delta: float)
     bars_are(found, binomial.quantile(found.step, np.full(len(found), 0.5), delta, lambda d: like(whole, d))[1])
 
 
+def test_a_quantile_at_which_the_chance_is_delta_itself_is_open() -> None:
+    """P(|N_n - 1| > d) of 2 draws is 1/2 up to d = 1, and 0 from there on."""
+    at = np.array([2]), np.array([0.5])
+    value, radius = binomial.quantile(*at, 0.5, lambda d: Interval.around(np.array([1.0]), d))
+    assert value - radius < 1e-6
+    assert value + radius == pytest.approx(1, rel=1e-9, abs=0)
+
+
 def test_the_chance_in_other_vocabularies_is_a_sum_over_all_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the constant 3, of which there is a chance to see."""
     monkeypatch.setattr(lemma11, "EARLY", 3)
