@@ -10,12 +10,11 @@ import pytest
 from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.reports import Evidence
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.ntp import Config, Run, error_bars, quantities
+from marginaudit.reports.ntp import Config, Run, error_bars
 from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error, moved_attention, score_error, state_error
 from marginaudit.reports.ntp.quantities import (
     direction,
     enclosed,
-    excess_rate,
     late_records,
     no_common_margin,
     no_direction_kq,
@@ -218,16 +217,6 @@ def test_records_that_float64_lost_are_taken_from_the_enclosure() -> None:
     np.testing.assert_allclose(lost.value, stage.log_excess[1:], rtol=1e-9)
     assert (lost.radius < 1e-12).all()
     assert len(late_records(example(steps2=0), "log_excess", np.array([np.inf]))) == 0
-
-
-def test_a_rate_between_two_records_has_the_errors_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    on = example(steps2=4)
-    monkeypatch.setattr(quantities, "log_excess_error", lambda _: np.array([0.0, 0.1, 0.2, 0.4, 0.8]))
-    found, log_excess = excess_rate(on), on.training.stage2.log_excess
-    assert found.step is not None
-    assert found.step.tolist() == [2, 3, 4]
-    np.testing.assert_allclose(found.value, log_excess[1:-1] - log_excess[2:], rtol=1e-12)
-    np.testing.assert_allclose(found.radius, [0.3, 0.6, 1.2], rtol=1e-12)
 
 
 def test_an_enclosure_takes_the_place_of_records_that_it_has_all_of() -> None:

@@ -44,6 +44,14 @@ def test_a_violated_closed_form_shows_the_set_that_reaches_too_few() -> None:
     assert LEDGER["ntp.prop2.closed-form"].judge(Run(CASES["example-1"]())).witness is None
 
 
+def test_the_failing_query_of_the_fewest_tokens_is_shown() -> None:
+    on = Run(CASES["free-20"]())
+    sizes = {q: len(on.dataset.orders[q].graph) for q, form in on.kq.closed_form.items() if not form.holds}
+    found = LEDGER["ntp.prop2.closed-form"].judge(on).witness
+    assert found is not None
+    assert sizes[found["query"]] == min(sizes.values()) < max(sizes.values())
+
+
 def test_the_closed_form_is_compared_on_every_token_related_under_a_query() -> None:
     on = Run(UNEVEN)
     values = CLOSED_FORM.measure(on)
