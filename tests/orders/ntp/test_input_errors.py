@@ -166,6 +166,7 @@ LARGEST, NUMBER = "expected at most 1e+50", "expected a number that float64 hold
 EMBEDDINGS = {
     "{}": "/embedding: got an object, expected an array",
     "[[1]]": "/embedding: got 1 row, expected 2 (a row for each token of the vocabulary)",
+    "[[1], [2], [3]]": "/embedding: got 3 rows, expected 2 (a row for each token of the vocabulary)",
     "[[], []]": "/embedding/0: got an array of 0 entries, expected at least 1",
     "[[1], [1, 2]]": "/embedding/1: got a row of length 2, expected length 1, as row 0 has",
     "[[1], {}]": "/embedding/1: got an object, expected an array",

@@ -10,6 +10,7 @@ import pytest
 
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit, Threshold
 from marginaudit.reports.judgements.bounded import first_step
+from marginaudit.reports.run import BaseRun
 from marginaudit.reports.series import exact_series, series
 from marginaudit.reports.verdict import Evidence, Verdict
 
@@ -103,6 +104,17 @@ def test_a_proof_decides_only_its_own_side_and_never_against_what_is_seen() -> N
     assert replace(both, guaranteed_lower=lambda _, t: t / 3).judge(run()).verdict is Verdict.INCONCLUSIVE
     seen = Bounded(measured(3.0 * STEP), upper=lambda _, t: 2 * t, guaranteed=lambda _, t: t)
     assert seen.judge(run()).verdict is Verdict.VIOLATED
+
+
+class Departing(BaseRun[Any]):
+    departs = True
+
+
+def test_a_proof_says_nothing_of_another_algorithm() -> None:
+    hidden = measured(1.0 * STEP, radius=np.inf)
+    claim = Bounded(hidden, upper=lambda _, t: 2 * t, guaranteed=lambda _, t: t)
+    assert claim.judge(run()).verdict is Verdict.HOLDS
+    assert claim.judge(Departing(None)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_first_step_beyond_the_tried_ones() -> None:

@@ -18,6 +18,7 @@ from tests.oracle import descent as oracle
 from tests.oracle.problem import problem
 
 DATA = CASES["example-1"]()
+REPEATING = Dataset.from_sentences("repeating", [list("SVOP"), list("VOP"), list("OPPP"), list("PP")])
 
 
 def by_the_oracle(dataset: Dataset, steps1: int, steps2: int, eta0: float, eta: float) -> tuple[float, float]:
@@ -41,9 +42,9 @@ def apart(W: list[flint.arb], reference: NDArray[np.float64]) -> float:
     return float(1 - inner / (squares[0] * squares[1]).sqrt())
 
 
-@pytest.mark.parametrize(("d", "share"), [(4, 1.0), (6, 0.3), (2, 0.9)])
-def test_a_few_steps_by_other_arithmetic(d: int, share: float) -> None:
-    data = embedded(DATA, between(gaussian(4, d, 2), share))
+@pytest.mark.parametrize(("d", "share", "data"), [(4, 1.0, DATA), (6, 0.3, DATA), (2, 0.9, DATA), (4, 0.5, REPEATING)])
+def test_a_few_steps_by_other_arithmetic(d: int, share: float, data: Dataset) -> None:
+    data = embedded(data, between(gaussian(4, d, 2), share))
     found = last_distances(data, solve_ov(data), solve_kq(data), steps1=6, steps2=5, lr1=0.5, lr2=0.25)
     for distance, expected in zip(found, by_the_oracle(data, 6, 5, 0.5, 0.25), strict=True):
         assert abs(distance.one_minus_cos - expected) <= distance.radius + 4e-16 * expected
