@@ -41,7 +41,7 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
     gradient has, eq. 88 with its sign mended. On this clock no rate stands in the equation.
 
     The error bar is that of `solved`, and holds rounding of the turns, and that of E, which near dependent classes make
-    much of: see `_roundings`.
+    much of, as does the difference in dz of a token that has all attention: see `_roundings`.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
     turn, size = _turning(logits), pairs + data.K
     pace = np.abs(turn(0.0, np.zeros(size))).max()
     first = float(pace * asked[0]) if len(asked) else 1.0
-    found = solved(turn, size, at, first, _turning(logits, 1 + _roundings(data) / SAFETY))
+    found = solved(turn, size, at, first, _turning(logits, _roundings(data) / SAFETY))
     return Path(logits, found[:, :pairs], found[:, pairs:])
 
 
 def _roundings(data: SequenceClasses) -> float:
-    """Relative rounding error of each entry of E, that of the solution for E' included.
+    """Relative rounding error of each entry of E, that of the solution for E' included, and of f and sums over f.
 
     E has 2 n + 6 roundings of n tokens, as in `overlap_of`. Elimination solves for a matrix that is off by 3 K more, a
     part of I + E. All entries larger by one part shift each eigenvalue of E by that part of itself, and so the one near
@@ -86,15 +86,15 @@ def _roundings(data: SequenceClasses) -> float:
     return (2 * n + 6 + 3 * data.K) * UNIT_ROUNDOFF
 
 
-def _turning(logits: Logits, factor: float = 1.0) -> Rate:
-    """Derivatives of z and B in Gamma, at the entries of E times ``factor``."""
+def _turning(logits: Logits, part: float = 0.0) -> Rate:
+    """Derivatives of z and B in Gamma, with the entries of E and the terms of dz off by a ``part`` of themselves."""
     data, pairs = logits.data, len(logits.names)
     q_0, q_1 = -data.M / (data.M - 1.0) ** 2, data.M / (data.M - 1.0)
     own = np.arange(data.K)
 
     def turn(_: float, state: Floats) -> Floats:
         f = logits.attended(state[:pairs])
-        E = factor * (f @ f.T)
+        E = (1 + part) * (f @ f.T)
         E[own, own] = 0.0
         try:
             E_prime = np.linalg.solve(np.eye(data.K) + E, E)
@@ -105,7 +105,10 @@ def _turning(logits: Logits, factor: float = 1.0) -> Rate:
         beta = (q_1 - q_0) * E_prime - q_0 * (1 - E_prime.sum(axis=1))
         beta[own, own] = 0.0
         xi = (beta * E).sum(axis=1)
-        moved = logits.of_query @ (f * (f * xi[:, np.newaxis] - beta @ f))
+        by_class = f * (f * xi[:, np.newaxis] - beta @ f)
+        if part:
+            by_class += part * f * (f * np.abs(xi)[:, np.newaxis] + np.abs(beta) @ f)
+        moved = logits.of_query @ by_class
         return np.concatenate([moved[logits.pairs], xi])
 
     return turn
