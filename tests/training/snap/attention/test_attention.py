@@ -1,5 +1,6 @@
 """Attention along eq. 10 against balls and closed forms."""
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -38,7 +39,7 @@ def test_eq_10_against_balls_in_t(t: float, panels: int) -> None:
 def test_what_rounding_makes_of_a_token_that_has_all_attention(rare: float) -> None:
     """At first z = Gamma times the rate at 0, in which f_a (f_a f' f - f'_a) is f_a f_b (f_a f'_b - f_b f'_a)."""
     data = SequenceClasses.from_weights("two", 2**53, [("m", "p", {"a": 1, "b": 1}), ("n", "q", {"a": 1, "b": rare})])
-    (other_a, other_b), (f_a, f_b) = ([c / np.hypot(*row) for c in row] for row in ([1.0, 1.0], [1.0, rare]))
+    (other_a, other_b), (f_a, f_b) = ([c / math.hypot(*row) for c in row] for row in ([1.0, 1.0], [1.0, rare]))
     e, q_0, q_1 = f_a * other_a + f_b * other_b, -(2.0**-53), 1.0
     beta = (q_1 - q_0) * e / (1 - e * e) - q_0 / (1 + e)
     found = follow(data, [1e-60])
