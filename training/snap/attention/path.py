@@ -76,11 +76,12 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
 
 
 def _roundings(data: SequenceClasses) -> float:
-    """Relative rounding error of each entry of E, that of the solution for E' included, and of f and sums over f.
+    """Relative rounding error of each entry of E, that of the solution for E' included, and of each term of dz.
 
     E has 2 n + 6 roundings of n tokens, as in `overlap_of`. Elimination solves for a matrix that is off by 3 K more, a
     part of I + E. All entries larger by one part shift each eigenvalue of E by that part of itself, and so the one near
-    -1, 1 over whose distance from it is what rounding is multiplied by, as far as any such change can.
+    -1, 1 over whose distance from it is what rounding is multiplied by, as far as any such change can. A term of dz
+    has two factors f of n/2 + 3 roundings more, three products and a sum over K classes, n + 9 + K: not more than that.
     """
     n = max(len(c.support) for c in data.classes)
     return (2 * n + 6 + 3 * data.K) * UNIT_ROUNDOFF

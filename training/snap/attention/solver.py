@@ -46,7 +46,8 @@ def solved(rate: Rate, size: int, at: Floats, first: float, nudged: Rate | None 
     LSODA (Adams' and backward differentiation formulas, whichever the stiffness asks for) to `TOLERANCE`. The error
     bar is `SAFETY` times the largest distance from a run to `COARSER` over all times and states, each relative to the
     largest that the state has been, and as much rounding as a few dozen operations make. A `SMALL` state's own distance
-    counts for itself alone. No bar is below `SAFETY` local errors: over few steps two runs can agree by chance.
+    counts for itself alone, and of a state that stays 0 as it is. No bar is below `SAFETY` local errors: over few steps
+    two runs can agree by chance.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ def solved(rate: Rate, size: int, at: Floats, first: float, nudged: Rate | None 
         times = np.union1d(asked, np.geomspace(asked[0] / 10, asked[-1], BESIDE))
         fine = _run(rate, size, times, TOLERANCE, first)
         coarse = _run(nudged or rate, size, times, COARSER, first)
-        largest = np.maximum.accumulate(np.abs(fine), axis=0)
+        largest, distance = (np.maximum.accumulate(np.abs(x), axis=0) for x in (fine, fine - coarse))
         relative = np.divide(np.abs(fine - coarse), largest, out=np.zeros_like(fine), where=largest > 0)
         apart = relative[largest >= SMALL * largest.max(axis=1, keepdims=True)].max()
         if SAFETY * apart > USEFUL:
@@ -84,7 +85,8 @@ def solved(rate: Rate, size: int, at: Floats, first: float, nudged: Rate | None 
         place = np.searchsorted(times, asked)
         relative_bars = SAFETY * np.maximum(own, TOLERANCE) + 64 * UNIT_ROUNDOFF
         value[later] = fine[place]
-        error[later] = relative_bars * largest[place] + SAFETY * TOLERANCE * FROM_ZERO * first
+        bars = np.maximum(relative_bars * largest[place], SAFETY * distance[place])
+        error[later] = bars + SAFETY * TOLERANCE * FROM_ZERO * first
     return Approximation(value, error)
 
 

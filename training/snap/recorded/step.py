@@ -203,7 +203,7 @@ def of_Y(tokens: Tokens, step: Step, rule: Rule, found: Sequence | None) -> Off:
 
 
 def _hidden(tokens: Tokens, Y: Change, rule: Rule) -> Off:
-    """Off-distance of Y's step where rounding hides its class: bounded by the least step of any class.
+    """`Off` of Y's step where rounding hides its class: it may be as small as the least step of any class.
 
     Column n grows by lr (1 - alpha_n) at least, alpha_n <= 1/(1 + exp(-min_j |(Y_n - Y_j)_+|)) for f >= 0 of norm 1,
     Y_n and Y_j on the tokens of the class; and |g| is at most sqrt(2) (1 - alpha_n).

@@ -35,11 +35,13 @@ def test_eq_10_against_balls_in_t(t: float, panels: int) -> None:
     assert [name for _, name in found.logits.names] == ["a", "b", "x", "x", "c", "d", "y", "e"]
 
 
-@pytest.mark.parametrize("rare", [1e-6, 1e-9])
-def test_what_rounding_makes_of_a_token_that_has_all_attention(rare: float) -> None:
+@pytest.mark.parametrize(("beside", "rare"), [("b", 1e-6), ("b", 1e-9), ("c", 1.6e-8)])
+def test_what_rounding_makes_of_a_token_that_has_all_attention(beside: str, rare: float) -> None:
     """At first z = Gamma times the rate at 0, in which f_a (f_a f' f - f'_a) is f_a f_b (f_a f'_b - f_b f'_a)."""
-    data = SequenceClasses.from_weights("two", 2**53, [("m", "p", {"a": 1, "b": 1}), ("n", "q", {"a": 1, "b": rare})])
-    (other_a, other_b), (f_a, f_b) = ([c / math.hypot(*row) for c in row] for row in ([1.0, 1.0], [1.0, rare]))
+    other = {"a": 1.0, beside: 1.0}
+    data = SequenceClasses.from_weights("two", 2**53, [("m", "p", other), ("n", "q", {"a": 1, "b": rare})])
+    other_a, other_b = math.sqrt(0.5), math.sqrt(0.5) * (beside == "b")
+    f_a, f_b = (c / math.hypot(1.0, rare) for c in (1.0, rare))
     e, q_0, q_1 = f_a * other_a + f_b * other_b, -(2.0**-53), 1.0
     beta = (q_1 - q_0) * e / (1 - e * e) - q_0 / (1 + e)
     found = follow(data, [1e-60])
