@@ -140,13 +140,14 @@ def compared(
         known = {0: np.zeros_like(one.loss.E)}
 
         def near(T: int) -> Stage:
-            """`after`, to the rounding of a textbook in float64, from the last step before that is known."""
+            """`after` with a textbook's rounding, which goes on from the last known step."""
             before = max(t for t in known if t <= T)
             known[T] = textbook(one, T - before, np.dtype(np.float64), known[before])
             return replace(two, W_ov=known[T])
 
         def frozen(run: Recorded, i: int) -> tuple[int, Stage]:
-            T = _closest(LADDER, near, run, i) if first is None else _closest(first.step.tolist(), after, run, i)
+            error = cache(lambda T: _error(near(T) if first is None else after(T), run, i))
+            T = _between(error) if first is None else min(first.step.tolist(), key=error)
             return T, after(T)
 
         last = STEPS1 if first is None else int(first.step[-1])
@@ -244,18 +245,16 @@ def _direction(change: Floats) -> Floats:
     return np.asarray(found / norm) if norm > 0 else found
 
 
-def _closest(steps: Sequence[int], after: Callable[[int], Stage], run: Recorded, i: int) -> int:
-    """The length of stage 1, of ``steps`` or between rungs of `LADDER`, with whose W_ov stage 2 is nearest a record."""
+def _error(stage: Stage, run: Recorded, i: int) -> float:
+    """Distance of a record from a stage's next step; infinite where float64 does not hold it."""
+    (row,) = _followed(stage, run, lambda stage: normalised(stage, stage.lr), i, i)
+    return row.error if isfinite(row.error) else inf
 
-    @cache
-    def error(T: int) -> float:
-        (row,) = _followed(after(T), run, lambda stage: normalised(stage, stage.lr), i, i)
-        return row.error if isfinite(row.error) else inf
 
-    best = min(range(len(steps)), key=lambda j: error(steps[j]))
-    if steps is not LADDER:
-        return steps[best]
-    low, high = steps[max(best - 1, 0)], steps[min(best + 1, len(steps) - 1)]
+def _between(error: Callable[[int], float]) -> int:
+    """The length of stage 1 with the least error, on the `LADDER` or between two of its rungs."""
+    best = min(range(len(LADDER)), key=lambda j: error(LADDER[j]))
+    low, high = LADDER[max(best - 1, 0)], LADDER[min(best + 1, len(LADDER) - 1)]
     while high - low > 2:
         left, right = low + (high - low) // 3, high - (high - low) // 3
         low, high = (low, right) if error(left) < error(right) else (left, high)

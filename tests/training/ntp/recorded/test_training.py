@@ -143,7 +143,7 @@ def test_stage_1_that_departs_gives_the_margins_of_stage_2(data: Dataset, tmp_pa
 
 def test_a_stage_that_is_missing_has_no_records(tmp_path: Path) -> None:
     recorder = Recorder(*LR)
-    recorder.stage2(0, np.zeros((4, 4)))
+    recorder.stage2(3, np.eye(4))
     found, _ = measured(ONE_HOT, recorder, tmp_path)
     assert (len(found.stage1), len(found.stage2)) == (0, 1)
     recorder = Recorder(*LR)
