@@ -181,7 +181,7 @@ class Claim:
         return ReportRow(claim=self.id, dataset=run.dataset.name, **found)
 
     def speaks(self, run: BaseRun[Any]) -> bool:
-        """Whether the statement applies to the dataset, whatever was run."""
+        """Whether the dataset has the statement's subject, whatever was run."""
         try:
             return self.absent(run) is None
         except NotFollowed:

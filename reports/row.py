@@ -59,7 +59,7 @@ class About:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Sort key in a report: place and claim."""
+        """Key of the row in a report: place and claim."""
         return self.place, self.claim
 
 

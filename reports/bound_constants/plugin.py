@@ -162,7 +162,7 @@ class Keeper:
             self._notes += [f"{_short(Path(file), self._config)}: {note}" for note in notes]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print what is better, new, or no longer tested."""
+        """Print what is better, new, or not tested in this run."""
         if self._notes:
             terminalreporter.section("bound constants")
             for note in self._notes:

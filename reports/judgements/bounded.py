@@ -200,7 +200,7 @@ class Bounded:
         return [(side, _bound(f(run, steps), measured)) for side, f in formulas.items() if f is not None]
 
     def vacuous(self, run: Any, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:
-        """Whether the bound exceeds the quantity's range, shape (sides, entries)."""
+        """Whether the bound is outside the quantity's range, shape (sides, entries)."""
         largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
         return np.array(
             [bound.lower >= largest if side == "upper" else bound.upper <= smallest for side, bound in sides]
@@ -305,7 +305,7 @@ def _log_ratios(measured: Series, sides: list[tuple[Side, Series]], bars: int = 
 
 
 def _departs(run: Any) -> bool:
-    """Whether the run is known to depart from the paper's algorithm, so that no proof applies."""
+    """Whether the run is not shown to be the paper's algorithm, so that no proof applies."""
     return isinstance(run, BaseRun) and run.departs
 
 

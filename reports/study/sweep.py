@@ -105,7 +105,7 @@ class Folder:
         return [task for task in self.tasks if found[task.key] is None]
 
     def keep(self, key: str, new: Sequence[Outcome]) -> None:
-        """Write the outcomes of a task's runs; earlier results stay, and new ones must equal them.
+        """Write the outcomes of a task's runs; runs that are done stay, and must give the same results again.
 
         Raises
         ------

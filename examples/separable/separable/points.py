@@ -10,15 +10,13 @@ from typing import Annotated, Any, Literal, NotRequired
 import numpy as np
 from annotated_types import Interval, Len
 from flint import fmpq, fmpq_mat
-from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from marginaudit.margins import NotExact
 from marginaudit.margins.rational import ExactMargin, Vector, dot, exact_hard_margin, nearest, written
 from marginaudit.orders import InputError, Kind, Witness, counted, shown
 from marginaudit.orders.reading import Text, float64, parsed_json, validated
-
-Floats = NDArray[np.float64]
+from separable.descent import Floats
 
 Row = Annotated[list[Annotated[float, Interval(ge=-1e6, le=1e6)]], Len(1, 100)]
 Rows = Annotated[list[Row], Len(1, 10_000)]

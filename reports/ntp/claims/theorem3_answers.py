@@ -59,7 +59,7 @@ def least_leads(run: Run) -> tuple[Floats, Floats]:
         labels = {n[x] for x in order.non_comparable}
 
         def lead(others: Sequence[Token], order: QueryOrder = order, labels: set[Token] = labels) -> Floats:
-            """Lead over the best of the others, which all share some x_0's next token, or none does."""
+            """Lead over the best of the others; each of them has the next token of some x_0, or none has."""
             q, avoided = index[order.query], {n[x] for x in others} & labels
             middles = [x for x in order.non_comparable if n[x] not in avoided]
             if not (others and middles):

@@ -100,7 +100,7 @@ def _rate(run: ClassRun, n: int, i: int, what: str) -> Approximation:
 
 
 def _change_of_ln_f(run: ClassTrajectory, n: int, i: int) -> Approximation:
-    """Change of ln f = z + ln P - ln sum (P e^z)^2 / 2 of the pair at ``i`` in class ``n``; its error is twice z's."""
+    """Change of ln f = z + ln P - ln sum (P e^z)^2 / 2 of the pair at ``i`` in class ``n``, off by at most 2 z's."""
     logits, last = run.logits, run.spans
     own = np.array([logits.position(n, l) for l in logits.data.classes[n].support], dtype=np.int64)  # noqa: E741
     column = logits.data.contextual.index(logits.names[i][1])

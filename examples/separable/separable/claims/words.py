@@ -55,8 +55,10 @@ def rederived(
     return printed(f"{name}.rederived", "", statement, formula, judgement, **own)
 
 
-order = partial(HiddenConstant, regime=attrgetter("regime"))
+REGIME = attrgetter("regime")
+
+order = partial(HiddenConstant, regime=REGIME)
 """A rate along log t."""
 
-tends = partial(Limit, regime=attrgetter("regime"))
+tends = partial(Limit, regime=REGIME)
 """A limit along log t."""
