@@ -65,23 +65,25 @@ def chance_outside(N: Integers, p: Floats, interval: Interval, others: Floats | 
     ([0.25], True)
     """
     rest = 1 - p if others is None else others
-    least = _tails(N, p, rest, *interval.widest) * (1 - ROUNDING)
-    most = np.minimum(_tails(N, p, rest, *interval.narrowest) * (1 + ROUNDING), 1.0)
+    widest, narrowest = ((np.ceil(low) - 1, np.floor(high)) for low, high in (interval.widest, interval.narrowest))
+    outside = _tails(N, p, rest, *widest)
+    least = outside * (1 - ROUNDING)
+    if not np.array_equal(widest, narrowest):  # a whole number lies between two ends
+        outside = _tails(N, p, rest, *narrowest)
+    most = np.minimum(outside * (1 + ROUNDING), 1.0)
     return (least + most) / 2, (most - least) / 2
 
 
 def quantile(N: Integers, p: Floats, delta: float, within: Callable[[Floats], Interval]) -> tuple[Floats, Floats]:
     """The least d with P(N_n outside within(d)) <= delta, for intervals that grow with d: value and radius."""
-    ends = []
-    for sign in (-1, 1):
-        low, high = np.full(len(N), np.log(LEAST)), np.full(len(N), np.log(MOST))
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            value, radius = chance_outside(N, p, within(np.exp(middle)))
-            enough = value + sign * radius <= delta
-            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-        ends.append((np.exp(low), np.exp(high)))
-    least, most = ends[0][0], ends[1][1]
+    sides = np.array([[-1], [1]])  # the least and the greatest that it may be
+    low, high = np.full((2, len(N)), np.log(LEAST)), np.full((2, len(N)), np.log(MOST))
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        value, radius = chance_outside(N, p, within(np.exp(middle)))
+        enough = value + sides * radius <= delta
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    least, most = np.exp(low[0]), np.exp(high[1])
     return (least + most) / 2, (most - least) / 2
 
 
@@ -115,9 +117,8 @@ def above(k: ArrayLike, N: ArrayLike, p: Floats | float) -> Floats:
     )
 
 
-def _tails(N: Integers, p: Floats, rest: Floats, low: Floats, high: Floats) -> Floats:
-    """P(N_n < low) + P(N_n > high)."""
-    first, last = np.ceil(low) - 1, np.floor(high)
+def _tails(N: Integers, p: Floats, rest: Floats, first: Floats, last: Floats) -> Floats:
+    """P(N_n <= first) + P(N_n > last), of whole numbers."""
     under = np.where(first < 0, 0.0, np.where(first >= N, 1.0, at_most(np.clip(first, 0, N - 1), N, rest)))
     over = np.where(last < 0, 1.0, np.where(last >= N, 0.0, above(np.clip(last, 0, N - 1), N, p)))
     return np.asarray(np.minimum(under + over, 1.0), dtype=np.float64)

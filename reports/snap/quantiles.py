@@ -47,11 +47,17 @@ class Drawn:
 
 
 @once_a_run
-def drawn(run: ClassRun, law: Law) -> Drawn:
-    """theta and sigma of many seeds."""
+def late_counts(run: ClassRun) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Recorded t >> K^2, and the counts of many seeds there."""
     seeds = min(run.config.seeds, max(1, NUMBERS // run.K))
     steps = late_steps(run, max(4, min(RECORDS, NUMBERS // (seeds * run.K))))
-    counts = class_counts(steps.tolist(), run.dataset.frequencies, seeds, run.config.seed)
+    return steps, class_counts(steps.tolist(), run.dataset.frequencies, seeds, run.config.seed)
+
+
+@once_a_run
+def drawn(run: ClassRun, law: Law) -> Drawn:
+    """theta and sigma of many seeds."""
+    steps, counts = late_counts(run)
     at = law(counts, run.M, run.eta_Y)
     return Drawn(steps, largest(at.theta), Approximation(np.abs(at.sigma.value[..., 0]), at.sigma.error[..., 0]))
 

@@ -1,6 +1,7 @@
 """Eq. 13: eq. 10 for a single common token, one query and constant normalizations."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,10 +52,13 @@ def follow_common(t: ArrayLike, C0: float, K: int, M: int, eta_Y: float, eta_Z: 
     at = np.asarray(t, dtype=np.float64)
     unit = K / eta_Y
 
-    def step(clock: float, state: Floats) -> Floats:
+    @lru_cache(maxsize=1)  # the solver asks for several states at one time
+    def speed(clock: float) -> float:
         elapsed = unit * np.expm1(clock)
-        speed = eta_Z * gamma_value(elapsed, K, M, eta_Y) * (elapsed + unit)
-        fall = speed / C0 * np.exp(4 * state[0])
+        return float(eta_Z * gamma_value(elapsed, K, M, eta_Y) * (elapsed + unit))
+
+    def step(clock: float, state: Floats) -> Floats:
+        fall = speed(clock) / C0 * np.exp(4 * state[0])
         return np.array([-fall, fall])
 
     clock = np.log1p(at / unit)
