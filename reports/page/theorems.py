@@ -77,7 +77,8 @@ def statement_name(claim: Claim, paper: Paper, known: Mapping[str, Claim]) -> st
 def statement_names(audit: Audit) -> dict[str, str]:
     """The `statement_name` of each claim of an audit, by id."""
     known = {claim.id: claim for paper in audit.papers for claim in paper.claims}
-    return {row.claim.id: statement_name(row.claim, row.paper, known) for row in audit.rows}
+    audited = {row.claim.id: row for row in audit.rows}
+    return {name: statement_name(row.claim, row.paper, known) for name, row in audited.items()}
 
 
 def form(claim: Claim, paper: Paper) -> str:

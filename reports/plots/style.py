@@ -81,15 +81,19 @@ FIGURE: Any = {
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
+MOST_TICKS = 6
+"""Ticks of a logarithmic axis, at most about so many: each takes as long to draw as a curve."""
+
 LARGEST_DRAWN = 1e200
 """Values beyond this are left out of a plot, and those below its inverse are 0: log axes fail near float limits."""
 
 
 def powers_of_ten(set_scale: Callable[[str], None], axis: "Axis") -> None:
     """A logarithmic axis with ticks at powers of ten alone, in plain text: mathematics and minor ticks take long."""
-    from matplotlib.ticker import FuncFormatter, NullLocator
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     set_scale("log")
+    axis.set_major_locator(LogLocator(numticks=MOST_TICKS))
     axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(value)))
     axis.set_minor_locator(NullLocator())
 
