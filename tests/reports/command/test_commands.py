@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,15 @@ def test_a_hunt_says_with_which_settings_its_dataset_is_to_be_audited(
     monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", lambda *_, **__: found)
     assert command("hunt", "snap.theorem5").out.splitlines()[-1] == f"dataset: snap.theorem5.json{said}"
     assert command.json("hunt", "snap.theorem5")["settings"] == settings
+
+
+@pytest.mark.parametrize(("verdict", "decides"), [("holds", True), ("vacuous", True), ("inconclusive", False)])
+def test_a_hunt_says_where_nothing_that_it_tried_could_decide(
+    verdict: str, decides: bool, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = Hunt("ntp.theorem2.floor", None, PAPER, verdicts=Counter({verdict: 2}))
+    monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", lambda *_, **__: found)
+    assert ("Nothing that was tried could decide it" in command("hunt", "ntp.theorem2.floor").out) != decides
 
 
 def never(found: int) -> Claim:

@@ -239,3 +239,14 @@ def test_no_proof_speaks_of_a_run_that_rounding_hides(tmp_path: Path) -> None:
     found = LEDGER["ntp.prop1.norm"].judge(run)
     assert (found.premise, found.evidence) == ("carried over", Evidence.FLOAT64)
     assert "Of 2 records 1 are decided to be Algorithm 1's" in found.detail
+
+
+def test_stage_2_is_measured_where_stage_1_departs_with_one_margin(tmp_path: Path) -> None:
+    """Of another step size stage 1 is on the ray of W*_ov all the same."""
+    trained = train(DATA, steps1=50, steps2=20, lr1=0.2, lr2=0.025)
+    recorder = Recorder(0.1, 0.025)
+    recorder.stage1(50, trained.W_ov)
+    recorder.stage2(20, trained.W_kq)
+    recorder.save(tmp_path / "run.npz")
+    found = LEDGER["ntp.theorem1.norm"].judge(RecordedRun(DATA, Config(), None, tmp_path / "run.npz"))
+    assert found.measured == pytest.approx(np.linalg.norm(trained.W_kq), rel=1e-12, abs=0)

@@ -39,6 +39,7 @@ def test_words_paths_and_what_is_quoted_stay(text: str) -> None:
         ("(x_i - x_j)^T W*_kq q, C0 T", r"$(x_{i} - x_{j})^\top  W^*_{kq} q$, C0 T"),
         ("T >= 1.159e+06.", r"$T \ge  1.159\cdot 10^{6}$."),
         ("|N_n - N-bar| > f_n'", r"$|N_{n} - \bar N| > f_{n'}$"),
+        ("P(l|n) <= 1", r"$P(l|n) \le  1$"),
     ],
 )
 def test_what_is_set_in_latex(text: str, latex: str) -> None:

@@ -184,11 +184,11 @@ def test_a_long_curve_keeps_its_peaks_and_a_short_file() -> None:
 
 def test_where_it_is_violated_first_is_marked() -> None:
     curve = Curve([1, 10, 100], [1.0, 2.0, 3.0], [2.0, 1.0, 1.0])
-    found = Finding(Verdict.VIOLATED, first_violation=10, curve=curve)
+    found = Finding(Verdict.VIOLATED, first_violation=1, curve=curve)
     [axis] = measured_figure("a", curve, found).axes
     [line] = [line for line in axis.lines if line.get_label() == "first violated"]
-    assert (line.get_xdata(), axis.get_xscale(), axis.get_xlabel()) == ([10, 10], "log", "step t")
-    [other] = measured_figure("a", replace(curve, step=[0, 1, 2], clock="$x$"), found).axes
+    assert (line.get_xdata(), axis.get_xscale(), axis.get_xlabel()) == ([1, 1], "log", "step t")
+    [other] = measured_figure("a", replace(curve, step=[-2, -1, 0], clock="$x$"), found).axes
     assert (other.get_xscale(), other.get_xlabel()) == ("linear", r"\$x\$")
     assert "first violated" not in [line.get_label() for line in other.lines]
 

@@ -118,6 +118,14 @@ def test_no_two_runs_of_a_design_share_a_seed_and_one_thing_varies_at_a_time() -
     assert all(case.dataset.N == 4 or case.config.rate == RATE[0] for case in made)
 
 
+def test_the_factors_of_sentences_are_what_their_names_say() -> None:
+    """Of example-1, of which Proposition 2 gives ||W*_kq||^2 = 13/6."""
+    run, own = Run(CASES["example-1"]()), NTP.sweeps
+    assert own is not None
+    sizes = {"V": 4, "N": 9, "L_max": 3, "eta0": 0.1, "eta": 0.025, "||W*_ov||": 3**0.5, "||W*_kq||": (13 / 6) ** 0.5}
+    assert {name: factor(run) for name, factor in own.factors.items()} == pytest.approx(sizes)
+
+
 def test_a_factor_without_support_says_why() -> None:
     fixed = Stub(
         replace(

@@ -103,6 +103,8 @@ def test_the_recorded_split() -> None:
         what = (E @ unit @ E.T)[stage.key, stage.query]
         np.testing.assert_allclose(stage.reference, what, rtol=1e-13, atol=1e-14)
         trained = train(data, steps1=20, steps2=40, at=[40], kq_reference=kq)
+        off = 1 - np.sum(unit * trained.W_kq) / np.linalg.norm(trained.W_kq)
+        assert stage.one_minus_cos[-1] == pytest.approx(off, rel=1e-12, abs=0)
         np.testing.assert_allclose(stage.score_matrix(-1, 6), trained.S, atol=1e-14)
         np.testing.assert_allclose(stage.scores[-1], trained.S[stage.key, stage.query], atol=1e-14)
         key, query = int(stage.key[1]), int(stage.query[1])

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from marginaudit.reports.ntp import relaxed
 from marginaudit.reports.ntp.figures.relaxed import relaxed_figure
 from marginaudit.reports.ntp.relaxed import SHARES
 from tests.command_line import SHORT, SVOP, Command
@@ -45,6 +46,13 @@ def test_the_datasets_own_embedding_and_kinds(command: Command) -> None:
     assert arms == [("given", 4, None), ("gaussian", 5, 0), ("unit", 5, 0)]
     assert found["rows"][5]["coherence"] == pytest.approx(np.sqrt(3 / 4), rel=1e-14, abs=0)
     assert [row["dimension"] for row in command.json(*arguments)["rows"][6::6]] == [2, 4, 16]
+
+
+def test_directions_are_enclosed_where_that_is_asked_for(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relaxed, "WIDE", 0.0)
+    arguments = ("relax", "example-1", "--dims", "4", "--seeds", "1", "--claim", "ntp.lemma3", *SHORT)
+    ends = [command.json(*arguments, *option)["rows"][-1]["certified"] for option in ((), ("--enclose",))]
+    assert ends == [False, True]
 
 
 def test_what_is_refused(command: Command) -> None:
