@@ -4,6 +4,7 @@ import random
 from collections.abc import Collection
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 from marginaudit.margins import CertificateError
 from marginaudit.margins.exact import solve_exactly
 from marginaudit.margins.method import Method
-from marginaudit.margins.ntp import solve_kq
-from marginaudit.margins.ntp.proposition2 import compare_exactly, decide
+from marginaudit.margins.ntp import kq, solve_kq
+from marginaudit.margins.ntp.proposition2 import compare, compare_exactly, decide
+from marginaudit.margins.ntp.solution import ClosedForm
 from marginaudit.orders.ntp import CASES, Dataset, broken, free_dataset
 from tests.margins.restated import brute_force, kq_constraints, refuting_set, related
 from tests.solutions import known
@@ -164,12 +166,32 @@ def test_a_formula_that_holds_is_recognised_in_float64(name: str) -> None:
         ({"a": "1/3", "c": "-1/3", "z": "-2/3"}, ("a", "z")),
     ],
 )
-def test_exact_weights_against_the_formula(column: dict[str, str], witness: tuple[str, ...] | None) -> None:
+def test_weights_against_the_formula(column: dict[str, str], witness: tuple[str, ...] | None) -> None:
     """a over b over c, and both over z: k = 1, m = 2; the formula is silent on b."""
     dataset = related({"z": [("a", "b"), ("b", "c")]})
     weights = {"z": {x: Fraction(value) for x, value in column.items()}}
-    form = compare_exactly(dataset, ["z"], weights)["z"]
-    assert (form.holds, form.witness) == (witness is None, witness)
+    scores = np.zeros((dataset.V, dataset.V))
+    for x, value in weights["z"].items():
+        scores[dataset.index[x], dataset.index["z"]] = value
+    found = (
+        compare_exactly(dataset, ["z"], weights),
+        compare(dataset, dataset.orders, scores, np.full_like(scores, 1e-9)),
+    )
+    for form in (forms["z"] for forms in found):
+        assert (form.holds, form.witness) == (witness is None, witness)
+
+
+def test_scores_are_known_within_the_weights_radius_times_both_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
+    radii: list[Any] = []
+
+    def seen(dataset: Dataset, queries: Any, scores: Any, radius: Any) -> dict[str, ClosedForm]:
+        radii.append(radius)
+        return compare(dataset, queries, scores, radius)
+
+    monkeypatch.setattr(kq, "compare", seen)
+    lengths = np.array([1.0, 2.0, 3.0, 4.0])
+    solution = solve_kq(replace(CASES["example-1"](), embedding=np.diag(lengths)), method="cvxpy").optimal()
+    np.testing.assert_allclose(radii[0] / np.outer(lengths, lengths), solution.weight_radius, rtol=0.1)
 
 
 def test_blocks_that_refute_nothing_are_refused() -> None:

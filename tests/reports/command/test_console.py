@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from marginaudit.reports.command.console import cell, print_line, print_table, progress_bar
+from marginaudit.reports.command.console import MOST_ROWS, cell, print_line, print_summary, print_table, progress_bar
 from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
 from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
@@ -61,6 +61,17 @@ def test_the_widest_column_gives_way(
     assert max(map(len, lines)) == int(columns)
     assert " ".join(" ".join(lines[2:]).split()) == "an.id " + "a b c " * 8 + "three"
     assert len(lines) == (5 if spare else 4)
+
+
+@pytest.mark.parametrize("more", [0, 3])
+def test_the_first_rows_stand_for_many(more: int, capsys: pytest.CaptureFixture[str]) -> None:
+    print_summary("t", ["row"], [[f"r{i}"] for i in range(MOST_ROWS + more)])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[MOST_ROWS + 1 :] == [
+        f"r{MOST_ROWS - 1}",
+        "",
+        *["and 3 rows more; --json has all of them."] * (more > 0),
+    ]
 
 
 def test_numbers_are_to_the_right_and_verdicts_in_colour() -> None:

@@ -1,5 +1,6 @@
 """`audit --trajectory`: runs that others recorded, judged beside our own."""
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -120,6 +121,7 @@ def test_the_command_and_its_exit_status(folder: Path, command: Command) -> None
         {"dataset": "other", "run": "other", "premise": "carried over", "verdict": "violated"},
     ]
     assert found["datasets"][1]["trajectory"]["departs_at"]["stage"] == 2
+    assert found["datasets"][1]["sha256"] == hashlib.sha256((folder / "adam.npz").read_bytes()).hexdigest()
     said = command("audit", "example-1", *options, "--claim", "ntp.lemma6").out
     assert "What fails" not in said
     assert "1 are carried over" in said or "1 is carried over" in said

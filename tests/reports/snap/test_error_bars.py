@@ -31,11 +31,14 @@ from marginaudit.reports.snap.claims import (
     lemma18,
     remark1,
     remark2,
+    remark4,
+    theorem1,
     theorem1_b,
 )
 from marginaudit.reports.snap.conditions import VOCABULARIES
 from marginaudit.reports.verdict import Evidence
 from marginaudit.training.approximation import Approximation
+from marginaudit.training.snap import limit
 from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit import (
     continuous,
@@ -147,6 +150,14 @@ def test_the_chance_in_other_vocabularies_is_a_sum_over_all_counts(monkeypatch: 
             assert found.delta[entry] == delta
 
 
+def test_the_chance_of_more_than_2_delta_is_a_sum_over_all_counts() -> None:
+    found = remark4.missed(run("snap-single"))
+    for delta in (0.99, 0.5):
+        entry = found.label.index(f"delta = {delta:g}, N = 40")
+        beyond = [k for k in range(41) if abs(k - 20) > 2 * np.ceil(np.sqrt(40 * log(1 / delta)))]
+        assert found.value[entry] == pytest.approx(sum(comb(40, k) for k in beyond) / 2**40, rel=1e-9, abs=0)
+
+
 def test_bars_of_growth_of_steps_and_of_rows() -> None:
     at = run("snap-symmetric")
     h, went, star = (*lemma12.growth_of_steps(at)[::-1], lemma5.alone(at)[1])
@@ -169,6 +180,16 @@ def test_bars_of_rows_in_turn() -> None:
     went = descend(at.overlap, np.tile(np.arange(K), remark1.ROUNDS)[None], N[: len(N) // 3].tolist(), 5000, 0.5)
     largest_entries = [np.abs(went.A[0, :, :, column]).max(axis=-1) for column in (0, 1, 3)]
     bars_are(found, np.concatenate([2 * went.error[0] + 1e-15 * K * size for size in largest_entries]))
+
+
+def test_bars_of_coefficients_have_that_of_gamma(monkeypatch: pytest.MonkeyPatch) -> None:
+    def speed(level: Any) -> Approximation:
+        found = limit.speed(level)
+        return Approximation(found.value, 1e-3 * found.value)
+
+    monkeypatch.setattr(theorem1, "speed", speed)
+    coefficients = theorem1.coefficients(on(run("snap-symmetric").dataset))
+    np.testing.assert_allclose(coefficients.radius, 1e-3 * np.abs(coefficients.value), rtol=2e-3)
 
 
 def test_bars_of_growth() -> None:

@@ -216,6 +216,14 @@ def test_a_retry_that_kills_its_workers_leaves_what_is_done(monkeypatch: pytest.
     assert folder.todo(retry_failed=True) == []
 
 
+def test_runs_that_were_killed_are_told_of_and_are_an_exit_status(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Pool, "results", lambda _, __, calls: ((key, None) for key in calls))
+    told = command("sweep", written(), "--out", "out", "--jobs", "1")
+    assert (told.status, told.err) == (1, "marginaudit: 18 of 18 runs could not be done: 18 killed\n")
+
+
 def test_a_retry_leaves_what_never_ran(command: Command, here: Works) -> None:
     written()
     line = command.refused("sweep", "odd.toml", "--out", "out", "--retry-failed")

@@ -20,7 +20,7 @@ from marginaudit.orders.ntp.realize import (
     survey,
 )
 from marginaudit.orders.ntp.realize.samples import Samples
-from marginaudit.orders.ntp.realize.winners import ascend, kept
+from marginaudit.orders.ntp.realize.winners import allowed, ascend, kept
 from tests.orders.ntp.realize.texts import LINES
 from tests.strategies import free_datasets, realizable_datasets
 
@@ -140,3 +140,12 @@ def test_winners_are_gone_through_until_no_exchange_keeps_more() -> None:
     same = {x: x for x in "qabcdef"}
     best = max(sum(some.values()) for some in subsets if meet(list(some), same, majority=False))
     assert samples.count[kept(samples, n, winner)].sum() == best == 8
+
+
+def test_a_winner_of_its_sentence_may_be_answered_where_it_is_eligible() -> None:
+    """By Assumption 3 no other token of the sentence outnumbers it: of abb under b, b alone may."""
+    samples = samples_of(numbered("x", ["abba"]), majority=True)
+    places = np.arange(len(samples.token))
+    seen = [bool(allowed(samples, places == place)[place]) for place in places]
+    sentences = ["a", "ab", "abb"]
+    assert sorted(seen) == sorted(2 * s.count(x) >= len(s) for s in sentences for x in set(s))

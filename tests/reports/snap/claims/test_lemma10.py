@@ -47,3 +47,11 @@ def test_a_class_that_nearly_all_steps_draw_has_its_chances_to_their_digits() ->
         missed = 4 * rare**3  # |N_n - 4| > 2.19: three draws of the other class
         assert abs(value - missed) <= radius + 4 * rare * missed
         assert radius <= 1e-8 * missed
+
+
+def test_the_first_bound_is_judged_for_all_and_the_rederived_chain_where_it_begins() -> None:
+    """At delta = 0.99 and N = 1, N ln(2/delta) is below 2 (sqrt(2)+1)^2."""
+    run = on(CASES["snap-single"]())
+    for claim, judged in zip(lemma10.CLAIMS, ([True] * 3, [True, False, False]), strict=True):
+        labels = [part.measure(run).label for part in claim.judgement.parts.values()]  # type: ignore[attr-defined]
+        assert ["delta = 0.99, P(n) = 0.5, N = 1" in each for each in labels] == judged

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.reports.snap.claims.lemma3 import LEMMA3
+from marginaudit.reports.snap.claims.lemma3 import LEMMA3, moves
 from marginaudit.reports.verdict import Verdict
 from tests.reports.snap.samples import NAMES, on, run
 from tests.training.snap import dense
@@ -26,6 +26,11 @@ def test_a_step_on_whole_matrices_moves_w_as_eq_8_says(case: str) -> None:
     alpha = np.exp(w[0]) / np.exp(w[0]).sum()
     np.testing.assert_allclose(moved[0], 0.5 * (np.eye(M)[0] - alpha), atol=1e-13)
     np.testing.assert_allclose(moved[1:], 0, atol=1e-13)
+
+
+def test_columns_of_tokens_that_are_no_next_token_are_compared_too() -> None:
+    labels = moves(run("snap-symmetric")).found.label
+    assert {label.rsplit(" of ", 1)[1] for label in labels} > {"another token 1", "another token 2"}
 
 
 def test_dependent_classes_have_no_e_prime() -> None:
