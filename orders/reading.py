@@ -1,7 +1,9 @@
-"""Reading documents: JSON whose keys stand once, checked by pydantic against a type, with the place of an error."""
+"""Reading documents: CSV, and JSON whose keys stand once, checked by pydantic against a type; errors name the place."""
 
+import csv
 import json
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
@@ -61,6 +63,25 @@ def utf_8_text(content: bytes, where: str) -> str:
     except UnicodeDecodeError as error:
         line = 1 + error.object[: error.start].count(b"\n")
         raise InputError(f"{where}: line {line}", got="text that is not UTF-8", expected="UTF-8") from None
+
+
+def csv_rows(lines: Iterable[str], where: str) -> Iterator[tuple[int, list[str]]]:
+    r"""The rows of a CSV file, the header first, each with the number of the line on which it ends.
+
+    >>> list(csv_rows(["a,b\n", '1,"x\n', 'y"\n'], "here"))
+    [(1, ['a', 'b']), (3, ['1', 'x\ny'])]
+
+    Raises
+    ------
+    InputError
+        It is no CSV; names the line.
+    """
+    rows = csv.reader(lines, strict=True)
+    try:
+        for row in rows:
+            yield rows.line_num, row
+    except csv.Error as error:
+        raise InputError(f"{where}: line {rows.line_num}", got=f"no CSV ({error})", expected="CSV (RFC 4180)") from None
 
 
 def parsed_json(text: str, where: str) -> Any:

@@ -1,6 +1,5 @@
 """Reading the two sides of a comparison: reports of audits, files of kept rows, tables of sweeps."""
 
-import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from annotated_types import MinLen
 from typing_extensions import TypedDict
 
 from marginaudit.orders import InputError, counted, file_content, printable, shown, shown_path
-from marginaudit.orders.reading import parsed_json, utf_8_text, validated
+from marginaudit.orders.reading import csv_rows, parsed_json, utf_8_text, validated
 from marginaudit.reports.judgements import ALLOWANCE
 from marginaudit.reports.row import ReportRow, row_from_document
 from marginaudit.reports.sweeps import AUDITED
@@ -122,10 +121,7 @@ def read_sweep(path: Path) -> Side:
     file = path / RUNS if path.is_dir() else path
     where = shown_path(file)
     text = utf_8_text(file_content(file, SWEEP), where)
-    try:
-        header, *runs = csv.reader(io.StringIO(text, newline=""), strict=True)
-    except (csv.Error, ValueError) as error:
-        raise InputError(where, got=f"another table ({printable(str(error))})", expected=SWEEP) from None
+    header, *runs = [row for _, row in csv_rows(io.StringIO(text, newline=""), where)] or [[]]
     lacking = next((name for name in ("seed", "status", "versions") if name not in header), None)
     if lacking is not None:
         raise InputError(where, got=f"no column {lacking}", expected=SWEEP)

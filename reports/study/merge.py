@@ -1,6 +1,5 @@
 """Tables of a sweep: runs, cells, and of audits a summary by statement; the same bytes however it was computed."""
 
-import csv
 import io
 import math
 from collections import Counter
@@ -11,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from marginaudit.orders import InputError, file_content, shown_path
-from marginaudit.orders.reading import utf_8_text
+from marginaudit.orders.reading import csv_rows, utf_8_text
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.page.files import csv_text
 from marginaudit.reports.page.small import small_page
@@ -73,10 +72,10 @@ def read_cells(spec: Spec, folder: Path) -> Rows:
     text = utf_8_text(file_content(path, "the cells that a sweep wrote"), shown_path(path))
     cells = [{**made.columns, **spec.settings(config)} for made in spec.data for config in spec.configs]
     try:
-        header, *rows = filter(None, csv.reader(io.StringIO(text, newline="")))
+        header, *rows = (row for _, row in csv_rows(io.StringIO(text, newline=""), "") if row)
         records = [dict(zip(header, row, strict=True)) for row in rows]
         return [_read_cell(spec, row, cell) for row, cell in zip(records, cells, strict=True)]
-    except (ValueError, KeyError, csv.Error):
+    except (ValueError, KeyError):
         raise InputError(shown_path(path), got="other cells", expected=f"those of {spec.name}") from None
 
 

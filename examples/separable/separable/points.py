@@ -1,6 +1,5 @@
 """The kind of dataset: points x in R^d with y = +-1, absorbed as x <- y x, and what can be assumed of them."""
 
-import csv
 from dataclasses import dataclass, fields
 from functools import cache, cached_property, partial
 from importlib.resources import files
@@ -15,7 +14,7 @@ from typing_extensions import TypedDict
 from marginaudit.margins import NotExact
 from marginaudit.margins.rational import ExactMargin, Vector, dot, exact_hard_margin, nearest, written
 from marginaudit.orders import InputError, Kind, Witness, counted, shown
-from marginaudit.orders.reading import Text, float64, parsed_json, validated
+from marginaudit.orders.reading import Text, csv_rows, float64, parsed_json, validated
 from separable.descent import Floats
 
 Row = Annotated[list[Annotated[float, Interval(ge=-1e6, le=1e6)]], Len(1, 100)]
@@ -114,15 +113,16 @@ def from_document(document: dict[str, Any], where: str, default_name: str) -> Po
 
 def from_csv(text: str, where: str, default_name: str) -> Points:
     """The dataset of a table with a header, whose last column is y."""
-    header, *lines = [*csv.reader(StringIO(text)), []][:10_002]
-    if not header or header[-1] != "y":
+    (_, header), *lines = [(number, row) for number, row in csv_rows(StringIO(text), where) if row] or [(1, [])]
+    if header[-1:] != ["y"]:
         raise InputError(f"{where}: line 1", got=shown(",".join(header)), expected="a header whose last column is y")
     rows = []
-    for number, line in enumerate((line for line in lines if line), 2):
+    for number, line in lines:
         try:
-            rows.append([float64(value) for value in line])
+            rows.append([float64(value) for value, _ in zip(line, header, strict=True)])
         except ValueError:
-            raise InputError(f"{where}: line {number}", got=shown(",".join(line)), expected="numbers") from None
+            expected = counted(len(header), "number")
+            raise InputError(f"{where}: line {number}", got=shown(",".join(line)), expected=expected) from None
     document = {"x": [row[:-1] for row in rows], "y": [int(row[-1]) if row[-1] in (1, -1) else row[-1] for row in rows]}
     return from_document(document, where, default_name)
 

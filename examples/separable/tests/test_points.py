@@ -68,8 +68,11 @@ def test_bad_documents_are_refused(document: dict[str, object], said: str) -> No
     ("text", "said"),
     [
         ("a,b\n1,2\n", "here: line 1: got 'a,b', expected a header whose last column is y"),
-        ("a,y\n1,u\n", "here: line 2: got '1,u', expected numbers"),
-        ("a,y\n1e-400,1\n", "here: line 2: got '1e-400,1', expected numbers"),
+        ("", "here: line 1: got '', expected a header whose last column is y"),
+        ("a,y\n\n1,u\n", "here: line 3: got '1,u', expected 2 numbers"),
+        ("a,y\n1e-400,1\n", "here: line 2: got '1e-400,1', expected 2 numbers"),
+        ("a,b,y\n1,1\n", "here: line 2: got '1,1', expected 3 numbers"),
+        ('a,y\n"1,1\n', "here: line 2: got no CSV"),
         ("a,y\n1,2\n", "here: /y/0: got 2.0, expected"),
     ],
 )

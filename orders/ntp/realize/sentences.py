@@ -1,6 +1,5 @@
 """Sentences of a text file, of a column of a CSV file, or of a field of JSON lines."""
 
-import csv
 import re
 from collections.abc import Iterator
 from io import StringIO
@@ -10,7 +9,7 @@ from typing import Any, TypeAlias
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.files import Reach, lines, no_progress
 from marginaudit.orders.ntp.formats import COMMENT
-from marginaudit.orders.reading import Text, Token, parsed_json, validated
+from marginaudit.orders.reading import Text, Token, csv_rows, parsed_json, validated
 from marginaudit.orders.running_text import WORD
 from marginaudit.orders.text import counted, shown, shown_path
 
@@ -82,25 +81,21 @@ def _of_text(path: Path, reach: Reach) -> Iterator[Line]:
 
 def _of_table(path: Path, column: str, reach: Reach) -> Iterator[Line]:
     where = shown_path(path)
-    rows = csv.reader((f"{line}\n" for _, line in lines(path, "a CSV file", reach)), strict=True)
-    try:
-        header = next(rows, [])
-        if column not in header:
-            got, expected = f"the columns {shown(header)}", f"one named {shown(column)}"
-            raise InputError(f"{where}: line 1", got=got, expected=expected)
-        if header.count(column) > 1:
-            got, expected = f"{counted(header.count(column), 'column')} named {shown(column)}", "one"
-            raise InputError(f"{where}: line 1", got=got, expected=expected)
-        at = header.index(column)
-        for row in rows:
-            if len(row) <= at:
-                expected = f"at least {at + 1}, up to column {shown(column)}"
-                raise InputError(
-                    f"{where}: line {rows.line_num}", got=f"a row of {counted(len(row), 'cell')}", expected=expected
-                )
-            yield from _lines_of(f"{where}: line {rows.line_num}", row[at])
-    except csv.Error as error:
-        raise InputError(f"{where}: line {rows.line_num}", got=f"no CSV ({error})", expected="CSV (RFC 4180)") from None
+    rows = csv_rows((f"{line}\n" for _, line in lines(path, "a CSV file", reach)), where)
+    _, header = next(rows, (1, []))
+    if column not in header:
+        got, expected = f"the columns {shown(header)}", f"one named {shown(column)}"
+        raise InputError(f"{where}: line 1", got=got, expected=expected)
+    if header.count(column) > 1:
+        got, expected = f"{counted(header.count(column), 'column')} named {shown(column)}", "one"
+        raise InputError(f"{where}: line 1", got=got, expected=expected)
+    at = header.index(column)
+    for number, row in rows:
+        place = f"{where}: line {number}"
+        if len(row) <= at:
+            expected = f"at least {at + 1}, up to column {shown(column)}"
+            raise InputError(place, got=f"a row of {counted(len(row), 'cell')}", expected=expected)
+        yield from _lines_of(place, row[at])
 
 
 def _of_json_lines(path: Path, field: str, reach: Reach) -> Iterator[Line]:

@@ -173,7 +173,8 @@ def test_two_sweeps(command: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("was", "now", "expected"),
     [
-        (RUNS, "", "another table"),
+        (RUNS, "", "no column seed"),
+        ("seed", '"seed', "no CSV"),
         ("seed", "grain", "no column seed"),
         ("status", "end", "no column status"),
         ("verdict", "word", "no verdicts"),
