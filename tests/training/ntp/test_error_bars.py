@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.orders.ntp import Dataset, broken
+from marginaudit.orders.ntp import CASES, Dataset, Sample, broken
 from marginaudit.training.ntp import sample_classes
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
@@ -247,6 +247,20 @@ def test_the_rounding_of_stage_2(form: str) -> None:
     margin = A if form == "common" else 2 * A
     expected = 32 + times + 4 * margin + 2 * abs(found.log_scale) + 8 * np.abs(scores).max()
     assert found.relative == near(EPS * expected, rel=1e-14)
+
+
+def test_labels_of_equal_attention_leave_no_rounding_between_them() -> None:
+    """At first S and V, both rivals of O, pull at each other with forces that are equal exactly."""
+    data = CASES["example-1"]()
+    samples = (*(sample for sample in data.samples if len(sample.tokens) == 1), Sample(("S", "V", "O"), "P"))
+    data = replace(data, samples=samples, counts=(1,) * len(samples))
+    classes, V = sample_classes(data), data.V
+    space = TokenKQ(V, classes.key, classes.pair_query)
+    zero = np.zeros(space.shape)
+    problem = CommonMargin(space, classes, V, zero, 2.5)
+    found = problem.token_gradient(at_scores(problem, zero))
+    assert np.count_nonzero(found.value) == 3
+    np.testing.assert_array_equal(found.magnitude, np.abs(found.value))
 
 
 @pytest.mark.parametrize("name", REDUCED)
