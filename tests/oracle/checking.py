@@ -99,7 +99,7 @@ def _hidden(claim: str, row: Mapping[str, Any], e: Experiment, steps: list[int])
 
 
 def _constant(row: Mapping[str, Any], true: flint.arb | None) -> Iterator[Disagreement]:
-    within = max(1e-6, row["repeats_within"] or 0.0)
+    within = math.inf if row["repeats_within"] is None else max(1e-6, row["repeats_within"])
     if true is not None and abs(float(true) - row["constant"]) > within * abs(row["constant"]) + 1e-17:
         yield Disagreement("number", f"constant {row['constant']!r}, and it is {float(true)!r}")
 

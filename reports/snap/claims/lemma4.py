@@ -23,7 +23,7 @@ from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
-from marginaudit.training.snap.attention import NotIntegrated, descend_both, features, rates
+from marginaudit.training.snap.attention import NotIntegrated, descend_both, features, follow, rates, turned
 from marginaudit.training.snap.limit import (
     Approximation,
     Fluctuation,
@@ -153,9 +153,9 @@ def whole_runs(run: ClassRun) -> str:
     marks = [round(run.transition), round(run.snap_start)]
     if marks[1] > LONGEST or len(run.path.logits.names) * RUNS > ENTRIES:
         return f"SGD was not followed to t_0 = {marks[1]}."
-    slower = ClassRun(run.dataset, replace(run.config, lr_z=run.eta_Z / run.K, at=tuple(marks), steps=marks[1]))
+    turns = turned(marks, run.K, run.M, run.eta_Y, run.eta_Z / run.K).value
     try:
-        expected = slower.path.z.value
+        expected = follow(run.dataset, turns).z.value
     except NotIntegrated:
         return "SGD was not followed: eq. 10 with eta_Z/K was not integrated."
     top = int(np.argmax(np.abs(expected[-1])))
