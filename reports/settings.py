@@ -54,7 +54,7 @@ class Values:
 def number(value: Any) -> int | float | None:
     """A number of Python, NumPy or `Decimal`, an int where it is whole, though written 1e6; None for anything else.
 
-    >>> number(1e6), number(Decimal("2.5")), number(True), number("3"), number(Decimal("1e400"))
+    >>> number(1e6), number(Decimal("2.5")), number(True), number("3"), number(Decimal("1e301"))
     (1000000, 2.5, None, None, None)
     """
     if isinstance(value, np.generic):

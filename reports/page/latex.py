@@ -147,8 +147,8 @@ def latex_prose(text: str) -> str:
 def _latex_number(text: str) -> str:
     r"""A cell's numbers in math mode.
 
-    >>> _latex_number("≤ 1.5e-07"), _latex_number("-1/3"), _latex_number("yes")
-    ('$\\le$ $1.5 \\times 10^{-7}$', '$-1/3$', 'yes')
+    >>> _latex_number("≤ 1.5e-07"), _latex_number("1e-07"), _latex_number("-1/3"), _latex_number("yes")
+    ('$\\le$ $1.5 \\times 10^{-7}$', '$10^{-7}$', '$-1/3$', 'yes')
     """
     pieces = re.split(r"(-?[0-9][0-9.]*(?:e[+-]?[0-9]+)?(?:/[0-9]+)?)", text)
     return "".join(_mathematics(piece) if place % 2 else latex_text(piece) for place, piece in enumerate(pieces))

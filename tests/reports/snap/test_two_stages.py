@@ -43,6 +43,7 @@ def test_times() -> None:
     assert lemma9.from_start(run())[0] == 0
     under_way = lemma9.once_under_way(run())
     assert under_way[0] == pytest.approx(at_low * K / eta_Y, rel=1e-5, abs=0)
+    assert under_way[0] > at_low * K / eta_Y * (1 + 1e-9)
     assert (np.diff(under_way) > 0).all()
 
 

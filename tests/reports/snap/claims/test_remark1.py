@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.reports.snap.claims.remark1 import REMARK1, closed
+from marginaudit.reports.snap.claims.remark1 import REMARK1, REMARK1_REDERIVED, closed
 from marginaudit.reports.verdict import Verdict
 from tests.reports.snap.samples import on
 from tests.training.snap import dense
@@ -28,7 +28,8 @@ def test_eq_43_fails_after_one_round_of_two_steps_by_hand() -> None:
     np.testing.assert_allclose(w, by_hand, atol=1e-15)
     assert abs(w[0] - 0.5 * 2 / 3) > 0.05  # (1 - rho)(M - 1) h*(1), h*(1) = 1/3
     tiny = SequenceClasses.from_weights("tiny", 5, [("m", "q", {"c": 1, "a": 1}), ("n", "q", {"c": 1, "b": 1})])
-    assert REMARK1.judge(on(replace(tiny, M=5), lr_y=1.0)).verdict is Verdict.VIOLATED
+    at = on(replace(tiny, M=5), lr_y=1.0)
+    assert [claim.judge(at).verdict for claim in (REMARK1, REMARK1_REDERIVED)] == [Verdict.VIOLATED, Verdict.HOLDS]
 
 
 @pytest.mark.parametrize(("M", "K", "rho"), [(12, 3, 0.3), (4, 4, 0.2), (200, 2, 0.05)])

@@ -13,7 +13,7 @@ from marginaudit.orders.snap import CASES, SequenceClasses, single_common_datase
 from marginaudit.reports import Verdict
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.snap import ClassConfig, ClassRun, common_token, two_stages
-from marginaudit.reports.snap.claims import eq13, theorem4_closed_form, theorem4_eq14, theorem4_rates
+from marginaudit.reports.snap.claims import eq13, theorem4_closed_form, theorem4_eq14, theorem4_growth, theorem4_rates
 from marginaudit.training.snap.attention import scan_end, snap_start
 from tests.training.snap.growth import precise_logit
 from tests.training.snap.independent import eq_13
@@ -161,3 +161,11 @@ def test_five_tokens_are_too_few_for_smaller_step_sizes_to_gain_more() -> None:
             t = snap_start(run.K, run.M, share * run.eta_Y)
             assert gained.step[first] == t
             assert gained.value[first] == pytest.approx(B(run, t, share) - B(run, t, 1.0), abs=2e-8)
+
+
+def test_it_is_enough_that_one_class_has_a_distinct_token() -> None:
+    classes = [("m", "q", {"d": 1.0, "the": 1.0}), ("n", "q", {"the": 1.0})]
+    assert theorem4_growth.no_distinct_token(ClassRun(SequenceClasses.from_weights("one", 999, classes))) is None
+    common = [(n, "q", {"the": 1.0, "a": float(i)}) for i, n in enumerate("mn", 1)]
+    found = theorem4_growth.no_distinct_token(ClassRun(SequenceClasses.from_weights("none", 999, common)))
+    assert found == "No token is distinct."
