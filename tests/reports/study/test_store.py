@@ -105,10 +105,10 @@ def test_the_code_and_the_versions_of_all_that_computes_are_known() -> None:
         assert len(found["code"][place]) == 64
     changed: dict[str, Any] = {
         "versions": found["versions"] | {"numpy": "1"},
-        "code": found["code"] | {"orders/text.py": "0", "new.py": ""},
+        "code": found["code"] | {"margins/exact.py": "1", "orders/text.py": "0", "new.py": ""},
     }
     assert difference(json.loads(json.dumps(found)), found) == ""
     told = difference(changed, found)
-    assert told == f"numpy 1, now {found['versions']['numpy']}; other code in new.py, orders/text.py"
+    assert told == f"numpy 1, now {found['versions']['numpy']}; other code in margins/exact.py, new.py, orders/text.py"
     many = dict.fromkeys(sorted(found["code"])[:7], "")
     assert difference(found, found | {"code": found["code"] | many}).endswith("and 4 more")
