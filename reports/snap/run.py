@@ -92,7 +92,7 @@ class ClassRun(BaseRun[SequenceClasses]):
         """t_0' = K ln M/eta_Y, the end of the scan in Lemma 9."""
         return scan_end(self.K, self.M, self.eta_Y)
 
-    @property
+    @cached_property
     def snap_start(self) -> float:
         """t_0 of Theorem 4, for M of at least 4."""
         return snap_start(self.K, self.M, self.eta_Y)

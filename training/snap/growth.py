@@ -1,7 +1,5 @@
 """Zeros of exp(x) - (M-1) x, between which a row grows slowly (Lemma 8), and the ends of scan and snap."""
 
-from functools import lru_cache
-
 import numpy as np
 
 from marginaudit.orders.arrays import Floats
@@ -56,7 +54,6 @@ def scan_end(K: int, M: int, eta_Y: float) -> float:
     return float(K * np.log(M) / eta_Y)
 
 
-@lru_cache(maxsize=256)
 def snap_start(K: int, M: int, eta_Y: float) -> float:
     """t_0 = 2 (1+omega_1) K ln M/eta_Y (Theorem 4).
 

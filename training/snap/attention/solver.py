@@ -76,8 +76,9 @@ def solved(rate: Rate, size: int, at: Floats, first: float, nudged: Rate | None 
         times = np.union1d(asked, np.geomspace(asked[0] / 10, asked[-1], BESIDE))
         fine = _run(rate, size, times, TOLERANCE, first)
         coarse = _run(nudged or rate, size, times, COARSER, first)
-        largest, distance = (np.maximum.accumulate(np.abs(x), axis=0) for x in (fine, fine - coarse))
-        relative = np.divide(np.abs(fine - coarse), largest, out=np.zeros_like(fine), where=largest > 0)
+        distance = np.abs(fine - coarse)
+        largest, farthest = (np.maximum.accumulate(x, axis=0) for x in (np.abs(fine), distance))
+        relative = np.divide(distance, largest, out=np.zeros_like(fine), where=largest > 0)
         apart = relative[largest >= SMALL * largest.max(axis=1, keepdims=True)].max()
         if SAFETY * apart > USEFUL:
             raise NotIntegrated(f"to {times[-1]:.4g} on its clock two runs of the solver differ by {apart:.2g}")
@@ -85,7 +86,7 @@ def solved(rate: Rate, size: int, at: Floats, first: float, nudged: Rate | None 
         place = np.searchsorted(times, asked)
         relative_bars = SAFETY * np.maximum(own, TOLERANCE) + 64 * UNIT_ROUNDOFF
         value[later] = fine[place]
-        bars = np.maximum(relative_bars * largest[place], SAFETY * distance[place])
+        bars = np.maximum(relative_bars * largest[place], SAFETY * farthest[place])
         error[later] = bars + SAFETY * TOLERANCE * FROM_ZERO * first
     return Approximation(value, error)
 
