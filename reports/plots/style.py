@@ -82,7 +82,7 @@ FIGURE: Any = {
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 MOST_TICKS = 6
-"""Ticks of a logarithmic axis, at most about so many: each takes as long to draw as a curve."""
+"""Most ticks of a logarithmic axis, roughly: each takes as long to draw as a curve."""
 
 LARGEST_DRAWN = 1e200
 """Values beyond this are left out of a plot, and those below its inverse are 0: log axes fail near float limits."""

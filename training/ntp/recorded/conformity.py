@@ -146,8 +146,10 @@ def compared(
             return replace(two, W_ov=known[T])
 
         def frozen(run: Recorded, i: int) -> tuple[int, Stage]:
-            error = cache(lambda T: _error(near(T) if first is None else after(T), run, i))
-            T = _between(error) if first is None else min(first.step.tolist(), key=error)
+            if first is None:
+                T = _between(cache(lambda T: _error(near(T), run, i)))
+            else:
+                T = min(first.step.tolist(), key=lambda T: _error(after(T), run, i))
             return T, after(T)
 
         last = STEPS1 if first is None else int(first.step[-1])
