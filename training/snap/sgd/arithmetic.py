@@ -11,6 +11,9 @@ from marginaudit.orders.jit import compiled
 AT_ONCE = 4
 """Rows of a matrix added to a sum in one pass."""
 
+LANES = 8
+"""Numbers of the widest vector."""
+
 LOWEST = -700.0
 """Least argument of exp; below, it is taken as exp(-700) = 1e-304."""
 
@@ -24,6 +27,12 @@ bits."""
 
 EXPONENT = 52
 """First bit of the exponent of a float64."""
+
+
+@compiled
+def whole_vectors(numbers: int) -> int:
+    """The least multiple of `LANES` from a number on: a loop of that length has no rest to do one by one."""
+    return -(-numbers // LANES) * LANES
 
 
 @compiled

@@ -7,7 +7,14 @@ import numpy as np
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.jit import compiled
-from marginaudit.training.snap.sgd.arithmetic import add_product, added, exponentiate, largest, transposed
+from marginaudit.training.snap.sgd.arithmetic import (
+    add_product,
+    added,
+    exponentiate,
+    largest,
+    transposed,
+    whole_vectors,
+)
 from marginaudit.training.snap.sgd.samples import Classes, Integers, Samples
 
 FIRST_MOMENT, SECOND_MOMENT, EPSILON = 0.9, 0.999, 1e-8
@@ -28,8 +35,8 @@ def members(number: Integers, start: int, stop: int, n: int) -> Integers:
 
 @compiled
 def rows(matrix: Floats, chosen: Integers) -> Floats:
-    """Some rows of a matrix."""
-    found = np.empty((len(chosen), matrix.shape[1]))
+    """Some rows of a matrix, and zeros up to `whole_vectors` of either dimension."""
+    found = np.zeros((whole_vectors(len(chosen)), whole_vectors(matrix.shape[1])))
     for i in range(len(chosen)):
         for j in range(matrix.shape[1]):
             found[i, j] = matrix[chosen[i], j]
@@ -91,11 +98,14 @@ def attend(counts: Integers, chosen: Integers, tokens: Integers, Z: Floats) -> t
 
 
 @compiled
-def losses(logits: Floats, label: int, share: float) -> float:
-    """The sum of the samples' cross-entropies; ``logits``, (samples, M), become its derivative times ``share``."""
+def losses(logits: Floats, M: int, label: int, share: float) -> float:
+    """The sum of the samples' cross-entropies; the first M columns of ``logits`` become its derivative times ``share``.
+
+    The others make whole vectors, and are of no use.
+    """
     asked_for = np.empty(len(logits))
     for s in range(len(logits)):
-        row = logits[s]
+        row = logits[s, :M]
         top = largest(row)
         for j in range(len(row)):
             row[j] -= top
@@ -103,7 +113,7 @@ def losses(logits: Floats, label: int, share: float) -> float:
     exponentiate(logits.ravel())
     loss = 0.0
     for s in range(len(logits)):
-        row = logits[s]
+        row = logits[s, :M]
         total = added(row)
         loss += np.log(total) - asked_for[s]
         over = share / total
@@ -136,12 +146,13 @@ def gradients(
         asked, size = classes.query[n], len(tokens)
         attention, f, norm = attend(samples.counts, chosen, tokens, Z[asked])
         own = rows(Y, tokens)
-        g = np.zeros((len(chosen), Y.shape[1]))
+        g = np.zeros((len(chosen), own.shape[1]))
         add_product(transposed(f), own, g)
-        loss += losses(g, classes.label[n], 1 / (stop - start))
-        pulled = np.zeros(f.shape)
-        add_product(own, transposed(g), pulled)
-        pushed = np.zeros(own.shape)
+        loss += losses(g, Y.shape[1], classes.label[n], 1 / (stop - start))
+        pulled_at = np.zeros((len(chosen), len(own)))
+        add_product(g, transposed(own), pulled_at)
+        pulled = transposed(pulled_at)
+        pushed = np.zeros((size, own.shape[1]))
         add_product(f, g, pushed)
         for i in range(size):
             for j in range(Y.shape[1]):
