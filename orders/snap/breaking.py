@@ -132,10 +132,7 @@ def _no_distinct(dataset: SequenceClasses) -> SequenceClasses:
     """K tokens, all common, one for each class and large there; E stays the same."""
     K, e = dataset.K, float(dataset.overlap.E[1, 0])
     ratio = (1 + math.sqrt((1 - e) * (1 + (K - 1) * e))) / e
-    square = 1 / (ratio**2 + K - 1)
-    return _of_squares(
-        dataset, [{f"c{k + 1}": square * (ratio**2 if k == n else 1) for k in range(K)} for n in range(K)]
-    )
+    return _of_squares(dataset, [{f"c{k + 1}": ratio**2 if k == n else 1.0 for k in range(K)} for n in range(K)])
 
 
 def _even_distinct(dataset: SequenceClasses) -> SequenceClasses:

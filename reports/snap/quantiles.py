@@ -83,15 +83,17 @@ def ranks(seeds: int, delta: float, doubt: float = DOUBT) -> tuple[int, int]:
 
 
 def quantile(of: Approximation, step: NDArray[np.int64], delta: float) -> Series:
-    """The (1-delta)-quantile at each step of values >= 0, shape (seeds, records), between its two bounds."""
+    """The (1-delta)-quantile at each step of values of shape (seeds, records), between its two bounds; delta <= 1/2.
+
+    Without an upper bound it is the largest value, of which nothing is known; with one there is a lower one too.
+    """
     seeds = len(of.value)
     low, high = ranks(seeds, delta)
     value = np.sort(of.value, axis=0)
-    error = of.error.max(axis=0)
-    upper = value[seeds - 1 - high] if high >= 0 else np.full(len(step), np.inf)
-    lower = value[seeds - 1 - low] if low < seeds else np.zeros(len(step))
-    middle = np.where(np.isinf(upper), value[-1], (lower + upper) / 2)
-    return series(middle, radius=np.where(np.isinf(upper), np.inf, (upper - lower) / 2 + error), step=step)
+    if high < 0:
+        return series(value[-1], radius=np.full(len(step), np.inf), step=step)
+    lower, upper = value[seeds - 1 - low], value[seeds - 1 - high]
+    return series((lower + upper) / 2, radius=(upper - lower) / 2 + of.error.max(axis=0), step=step)
 
 
 def largest(of: Approximation) -> Approximation:

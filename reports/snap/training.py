@@ -1,6 +1,7 @@
 """The limit dynamics as `marginaudit train` shows them: the decoder and self-attention."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -71,24 +72,21 @@ def _attention(run: ClassRun) -> tuple[Floats, Floats, Floats]:
     """chi of each pair, xi and B of each class, at the start and the recorded steps; NaN where there are none."""
     logits, K = Logits(run.dataset), run.K
     records = len(run.steps) + 1
-    chi, xi, B = np.ones((records, len(logits.names))), np.zeros((records, K)), np.zeros((records, K))
+    chi, xi, B = (np.full((records, columns), np.nan) for columns in (len(logits.names), K, K))
+    chi[0], xi[0], B[0] = 1.0, 0.0, 0.0
     if no_inverse(run):
-        chi[1:] = xi[1:] = B[1:] = np.nan
         return chi, xi, B
     try:
         path = run.path
     except NotIntegrated:
-        chi[1:] = xi[1:] = B[1:] = np.nan
         return chi, xi, B
     with np.errstate(over="ignore"):  # shown as null
         chi[1:] = np.exp(2 * path.z.value)
     B[1:] = path.B.value
     for i, t in enumerate(run.steps):
         at = mean_counts(continuous(np.array(t / K), run.M, run.eta_Y), K)
-        try:
+        with suppress(ValueError):  # attention that is linearly dependent, up to rounding
             xi[i + 1] = backpropagated(features(logits, path.z[i])[1], at).xi.value
-        except ValueError:  # there attention is linearly dependent, up to rounding
-            xi[i + 1] = np.nan
     return chi, xi, B
 
 

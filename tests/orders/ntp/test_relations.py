@@ -40,9 +40,10 @@ def test_relations_are_those_of_definition_1(document: Document) -> None:
 
 @given(documents())
 def test_classes_are_those_of_the_ledger(document: Document) -> None:
-    orders = dataset_from_document(document).orders
-    assert class_table(orders) == restated.classes(document)
-    assert list(orders) == list(restated.classes(document))
+    dataset = dataset_from_document(document)
+    assert class_table(dataset.orders) == restated.classes(document)
+    assert list(dataset.orders) == list(restated.classes(document))
+    assert [(q, *pair) for q, order in dataset.orders.items() for pair in order.relations] == named(dataset)
 
 
 def test_what_a_dataset_keeps_of_numbers_is_read_only() -> None:

@@ -165,6 +165,7 @@ CLAIMS = [replace(LEDGER["ntp.lemma3"], id="mine")]
         ("d.json", ["realize", "d.json", "--out", "d.json"]),
         ("d.csv", ["realize", "d.csv", "--table", "d.csv"]),
         ("d.png", ["realize", "d.png", "--plot", "d.png"]),
+        ("d.csv", ["relax", "d.csv", "--table", "d.csv"]),
         ("d.json", ["hunt", "ntp.lemma3", "--claims", "d.json", "--out", "d.json"]),
         ("d.svg", ["figure", "snap-7", "--text", "d.svg", "--out", "d.svg"]),
     ],

@@ -161,3 +161,6 @@ def test_the_longest_step_that_the_rate_is_proved_for() -> None:
     reason = long_step(Run(data, Config(lr2=math.nextafter(0.25, 1))))
     assert reason is not None
     assert "longer than 1 / (4 ||W*_kq||) = 0.25" in reason
+    large = replace(data, embedding=2 * np.eye(2))  # where the norm is 1/4, and no fraction
+    assert long_step(Run(large, Config(lr2=0.999))) is None
+    assert long_step(Run(large, Config(lr2=1.001))) is not None

@@ -51,6 +51,14 @@ def of(report: Report, name: str) -> dict[str, ReportRow]:
     return dict(next(one.findings for one in report.audited if one.name == name))
 
 
+def test_comparing_the_records_is_reported_by_steps(folder: Path) -> None:
+    reached: list[int] = []
+    assert RecordedRun(DATA, Config(**SHORT), reached.append, folder / "double.npz").conformity.conforms
+    assert reached == sorted(reached)
+    assert reached[0] == 0
+    assert 240 < reached[-1] <= 150 + 100
+
+
 @pytest.mark.parametrize("name", ["double", "single"])
 def test_our_own_run_recorded_has_the_verdicts_of_our_own(name: str, report: Report) -> None:
     own, recorded = of(report, "example-1"), of(report, name)

@@ -111,6 +111,12 @@ def test_the_files(report: Report) -> None:
     assert report.document["files"] == sorted(expected)
 
 
+def test_a_long_table_says_where_its_other_lines_are(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("marginaudit.reports.page.html.MOST_LINES", 3)
+    assert command("audit", "example-1", "--claim", "ntp.lemma3", *SHORT).status == 0
+    assert "more lines are in tables/*.csv" in Path("audit-report/report.html").read_text(encoding="utf-8")
+
+
 def test_every_claim_on_every_dataset(report: Report) -> None:
     names = ["svop", "cycle", "no-function", "svop-2"]
     assert [data["name"] for data in report.document["datasets"]] == names

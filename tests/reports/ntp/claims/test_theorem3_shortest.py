@@ -20,10 +20,12 @@ from tests.measured import measured
 from tests.reports.ntp.claims.theorem3_dataset import SAVES_ONE, probabilities
 
 
-def scored(monkeypatch: pytest.MonkeyPatch, radius: float, **scores: float) -> Misled:
+def scored(
+    monkeypatch: pytest.MonkeyPatch, radius: float, document: dict[str, Any] = SAVES_ONE, **scores: float
+) -> Misled:
     """The shortest for the dataset above with x^T W q as given; a, b and q are related under q, c is not."""
-    run = Run(dataset_from_document(SAVES_ONE))
-    S = np.zeros((4, 4))
+    run = Run(dataset_from_document(document))
+    S = np.zeros((run.dataset.V, run.dataset.V))
     for x, score in scores.items():
         S[run.dataset.index[x], run.dataset.index["q"]] = score
     record = SimpleNamespace(score_matrix=lambda record, size: S)
@@ -93,7 +95,7 @@ def test_the_detail_says_what_the_error_bars_leave_open() -> None:
     assert claim.judge(changed(run, rest=np.full_like(stage.rest, np.nan))).verdict is Verdict.INCONCLUSIVE
 
 
-MERGED = {
+MERGED: dict[str, Any] = {
     "samples": [{"tokens": ["a", "b", "q"], "next": "a"}],
     "next_token": {"a": "a", "b": "c", "c": "c", "q": "q"},
 }
@@ -118,6 +120,15 @@ def test_without_an_injective_n_no_sentence_is_called_the_shortest() -> None:
     assert claim.judge(Run(dataset_from_document(one_answer), Config(steps1=200, steps2=5))).verdict is (
         Verdict.NOT_APPLICABLE
     )
+
+
+def test_tokens_of_equal_scores_are_alike_unless_one_has_the_next_token_of_a_rival(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """b's next token is c's own, so b misleads d alone."""
+    document = MERGED | {"vocabulary": list("abcdq"), "next_token": {**MERGED["next_token"], "d": "d"}}
+    found = scored(monkeypatch, 0.0, document, a=3.0, b=0.5, q=-9.0)
+    assert (found.rival.middle, found.rival.other, found.copies) == ("d", "b", 1)
 
 
 def test_a_tie_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:

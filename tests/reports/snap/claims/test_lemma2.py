@@ -39,3 +39,9 @@ def test_few_seeds_say_nothing() -> None:
     found = LEMMA2.judge(on(CASES["snap-single"](), seeds=3))
     assert found.verdict is Verdict.INCONCLUSIVE
     assert (likeness(on(CASES["snap-single"](), seeds=3)).radius > 0.1).all()
+
+
+def test_the_sequences_are_those_of_the_runs_seed() -> None:
+    first, again, other = (likeness(on(CASES["snap-single"](), seeds=20, seed=seed)).value for seed in (0, 0, 1))
+    assert first.tolist() == again.tolist()
+    assert (first != other).any()

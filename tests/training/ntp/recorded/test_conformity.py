@@ -170,6 +170,16 @@ def test_a_step_has_its_length_where_rounding_hides_its_direction(tmp_path: Path
     assert (found.departs_at.step, found.departs_at.cause) == (901, "a step of length 0")
 
 
+@pytest.mark.parametrize(("share", "departs"), [(0.3, False), (2.0, True)])
+def test_five_steps_go_no_farther_than_five_lengths_and_may_turn(share: float, departs: bool, tmp_path: Path) -> None:
+    recorder = Recorder(lr1=0.1)
+    W_ov = train(ONE_HOT, steps1=900, steps2=0, lr1=0.1).W_ov
+    recorder.stage1(900, W_ov.astype(np.float32))
+    recorder.stage1(905, (W_ov + share * 5 * 0.1 * W_ov / np.linalg.norm(W_ov)).astype(np.float32))
+    (found,) = stages(tmp_path, ONE_HOT, recorder)
+    assert (found.departs_at is not None) == departs
+
+
 @pytest.mark.parametrize("only", [300, 900])
 def test_a_w_ov_that_is_not_recorded_is_rounded_and_may_be_of_another_step(only: int, tmp_path: Path) -> None:
     """Late in stage 1 all digits of P - e_y are lost in float64 too."""
