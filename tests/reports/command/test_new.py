@@ -13,6 +13,7 @@ import pytest
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.built_in import PAPER_FILE
 from marginaudit.reports.audit.ledger import all_papers
+from marginaudit.reports.starts import paper
 from tests.command_line import Command
 
 PROGRAM = (sys.executable, "-m", "marginaudit")
@@ -43,6 +44,8 @@ def test_a_new_paper_is_audited_and_its_test_passes(command: Command, tmp_path: 
         [sys.executable, "-m", "pytest", "-q"], cwd=tmp_path / "mean", capture_output=True, text=True
     )
     assert "1 passed" in ended.stdout, ended.stdout
+    with pytest.raises(InputError, match="none: /numbers: got an array of 0 entries, expected at least 1"):
+        paper.from_document({"numbers": []}, "none", "none")
 
 
 def test_a_new_claim_holds_and_its_false_twin_is_violated(command: Command, tmp_path: Path) -> None:

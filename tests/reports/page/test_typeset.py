@@ -40,6 +40,7 @@ def test_words_paths_and_what_is_quoted_stay(text: str) -> None:
         ("T >= 1.159e+06.", r"$T \ge  1.159\cdot 10^{6}$."),
         ("|N_n - N-bar| > f_n'", r"$|N_{n} - \bar N| > f_{n'}$"),
         ("P(l|n) <= 1", r"$P(l|n) \le  1$"),
+        ("sum_{l opt} phi_l", r"$\sum _{l \mathrm{opt}} \phi _{l}$"),
     ],
 )
 def test_what_is_set_in_latex(text: str, latex: str) -> None:

@@ -71,7 +71,11 @@ def test_without_a_recorded_stage_1_the_answer_says_which_w_ov_is_taken(command:
 
 
 def test_what_is_refused(command: Command) -> None:
+    run(DATA, every=7).save("sparse.npz")
+    of_other_steps = "sparse.npz: step1: got no record of step 10, from which W_ov was frozen"
+    assert command("conform", "example-1", "sparse.npz", "--steps1", "14").status == 0
     for arguments, line in (
+        (("example-1", "sparse.npz", "--steps1", "10"), of_other_steps),
         (("section-7", "good.npz"), "good.npz: W_ov: got shape (31, 4, 4), expected (n, 20, 20)"),
         (("example-1", "no.npz"), "no.npz: got No such file or directory, expected an .npz file"),
         (("snap-medium", "good.npz"), "good.npz: got an array 'step1', expected only step, Y, Z"),

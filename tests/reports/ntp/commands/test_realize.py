@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from marginaudit.orders.ntp import read_dataset
 from marginaudit.reports.ntp.figures.realizable import realizable_figure
@@ -54,6 +55,13 @@ def test_the_part_of_another_text(command: Command) -> None:
     assert answer.status == 0
     assert ["samples", "in", "the", "largest", "part", "found", "7", "11"] in map(str.split, answer.out.splitlines())
     assert "marginaudit audit p.json" in answer.out
+
+
+def test_what_is_found_and_what_bounds_it_are_told_apart(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("marginaudit.orders.ntp.realize.part.RELAXED", 0)
+    Path("gap.txt").write_text("c b b a b\nc a a b a\n")
+    said = command("realize", "gap.txt").out.splitlines()
+    assert [line.split()[-2] for line in said if line.startswith("samples in")] == ["4", "6"]
 
 
 def test_options(command: Command) -> None:

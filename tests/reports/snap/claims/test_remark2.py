@@ -50,3 +50,4 @@ def test_the_lag_s_bounds_by_hand() -> None:
 def test_no_lag_beyond_what_is_stepped() -> None:
     found = remark2.REMARK2_REDERIVED.judge(run(at=(10**7,)))
     assert (found.verdict, "no step up to 1000000" in found.detail) == (OPEN, True)
+    assert remark2.REMARK2_REDERIVED.judge(run(at=(10, 10**7))).verdict is Verdict.HOLDS
