@@ -41,6 +41,6 @@ def test_what_is_no_file(tmp_path: Path) -> None:
 def test_the_part_that_is_read_is_told_up_to_the_whole(tmp_path: Path) -> None:
     told: list[float] = []
     assert len(list(lines(written(tmp_path, b"abcd\n" * 1000), "a text", told.append))) == 1000
-    assert told == sorted(told)
+    assert told == sorted(set(told))
     assert len(told) > 90
     assert 0.95 < told[-1] <= 1

@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -163,6 +164,10 @@ class TestCommands:
         confirmed = command.json("verify", case, "proof.json")
         assert [line.partition(":")[0] for line in confirmed["statements"]] == [*paper.problems]
         proof = json.loads(Path("proof.json").read_text(encoding="utf-8"))
+        for problem, answer in found.items():
+            exact = Fraction(proof[problem]["norm_squared"])
+            assert (Fraction(answer["norm_squared_exact"]), answer["norm_squared"]) == (exact, float(exact))
+            assert "." not in answer["norm_squared_exact"]
         proof[paper.problems[-1]]["norm_squared"] = "7/1"
         assert command("verify", case, str(dataset_file(Path(), proof, "lie.json"))).status == 1
         theirs = another(name).problems[0]

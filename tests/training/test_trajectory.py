@@ -73,6 +73,7 @@ def test_the_arrays_of_the_file_mapped_where_they_are_not_compressed(
         ({"lr1": np.array([1.0])}, r"lr1: got \[1.0\], expected one number, from 1e-100 to 1e100"),
         ({"lr2": -1.0}, "lr2: got -1.0"),
         ({"lr2": np.nan}, "lr2: got nan"),
+        ({"lr2": True}, "lr2: got True"),
         ({"lr2": np.zeros((2, 2))}, r"lr2: got shape \(2, 2\)"),
         ({"W_OV": np.zeros(3)}, "got an array 'W_OV', expected only step1, W_ov, step2"),
         ({"lr1": np.array([print], dtype=object)}, "lr1: got pickled objects, expected numbers"),

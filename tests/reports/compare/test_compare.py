@@ -168,6 +168,9 @@ def test_two_sweeps(command: Command, tmp_path: Path) -> None:
     assert command("compare", old, nearer, "--fail-on", "worse").status == 1
     gone = swept(tmp_path / "new", RUNS.replace("done", "failed", 1))
     assert command.json("compare", old, gone)["counts"]["gone"] == 2
+    one = "".join(RUNS.splitlines(keepends=True)[:2])
+    tables = [swept(tmp_path / "one", one), swept(tmp_path / "less", one.replace("4.0", "1.0"))]
+    assert command.json("compare", *tables)["changes"][0]["dataset"] == "seed = 0"
 
 
 @pytest.mark.parametrize(
@@ -183,6 +186,7 @@ def test_two_sweeps(command: Command, tmp_path: Path) -> None:
         ("4.0", "nan", "line 2: a/slack: got nan"),
         ("4.0", "four", "line 2: a/slack: got 'four'"),
         ("failed,", "failed,,", "line 4: got 15 columns, expected 14"),
+        ("failed,numpy 2", "failed", "line 4: got 13 columns, expected 14"),
         ("5,3,900,1", "4,3,900,0", "line 3: a: got 'a' on 'V = 4, seed = 0' again"),
     ],
 )

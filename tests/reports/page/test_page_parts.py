@@ -208,6 +208,10 @@ def test_a_rows_command_has_the_settings_that_are_not_the_usual() -> None:
     mine = replace(row("ntp.lemma4"), claim=replace(LEDGER["ntp.lemma4"], id="mine.first"))
     assert command(mine, file("d.json"), usual, "mine.py").endswith("--claim mine.first --claims mine.py")
     assert command(row("ntp.lemma4"), file("-d.txt"), usual, None) == "marginaudit audit ./-d.txt --claim ntp.lemma4"
+    recorded = replace(file("d.json"), trajectory=Path("run.npz"))
+    assert command(row("ntp.lemma4"), recorded, usual, None) == (
+        "marginaudit audit d.json --claim ntp.lemma4 --trajectory d=run.npz"
+    )
 
 
 @pytest.mark.parametrize(
