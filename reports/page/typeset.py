@@ -4,6 +4,7 @@ What is not understood whole stays as it is: words, ids, paths, and whatever sta
 """
 
 import re
+from functools import lru_cache
 from html import escape, unescape
 
 from marginaudit.orders import printable
@@ -146,7 +147,8 @@ def _formula(run: str) -> str | None:
     return latex
 
 
-def _signs(text: str, raised: bool = False) -> list[str] | None:
+@lru_cache(maxsize=2**14)
+def _signs(text: str, raised: bool = False) -> tuple[str, ...] | None:
     """The signs of a text, or None where it has something else, such as a word; in an index words are signs."""
     text = text.replace(BLANK, " ")
     signs, at = [], 0
@@ -158,7 +160,7 @@ def _signs(text: str, raised: bool = False) -> list[str] | None:
             return None
         signs.append(found[0])
         at = found.end()
-    return signs or None
+    return tuple(signs) or None
 
 
 def _latex(sign: str, before: str) -> str:
