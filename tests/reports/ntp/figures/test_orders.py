@@ -102,6 +102,7 @@ def test_large_orders_are_left_out_but_for_what_breaks_an_assumption(monkeypatch
     monkeypatch.setattr(orders, "MOST_PANELS", 1)
     assert [panel.order.query for panel in panels(data)] == ["a"]
     assert "the order of 1 of " in orders_figure(data).get_suptitle()
+    assert [axis.get_title(loc="left") for axis in orders_figure(data).axes] == ["under a, 2 of 3 tokens"]
     monkeypatch.setattr(orders, "MOST_TOKENS", 1)
     with pytest.raises(InputError, match="orders of more tokens, expected an order of 1 tokens or less"):
         orders_figure(dataset_from_document(SVOP))

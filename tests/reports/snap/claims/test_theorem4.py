@@ -1,5 +1,6 @@
 """Eq. 13 and Theorem 4 as claims: constants by hand, B by an independent integration, phases, and false twins."""
 
+from dataclasses import replace
 from functools import cache
 from math import e, exp
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from marginaudit.orders.snap import CASES, SequenceClasses, single_common_dataset
+from marginaudit.orders.snap import CASES, SequenceClasses, rescaled, single_common_dataset
 from marginaudit.reports import Verdict
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.snap import ClassConfig, ClassRun, common_token, two_stages
@@ -169,3 +170,11 @@ def test_it_is_enough_that_one_class_has_a_distinct_token() -> None:
     common = [(n, "q", {"the": 1.0, "a": float(i)}) for i, n in enumerate("mn", 1)]
     found = theorem4_growth.no_distinct_token(ClassRun(SequenceClasses.from_weights("none", 999, common)))
     assert found == "No token is distinct."
+
+
+@pytest.mark.parametrize("K", [2, 5])
+def test_eq_13_as_mended_is_the_limit_of_eq_10_as_overlaps_get_weak(K: int) -> None:
+    """At the first step, before distinct tokens gain."""
+    data = rescaled(single_common_dataset(K=K, M=10**6, seed=1, distinct=(1, 3)), 1e-4)
+    found = eq13.beside_eq_10(ClassRun(replace(data, M=10**14), ClassConfig(steps=1, at=(1,))))
+    assert found.count(": 1 at t_0', 1 at t_0, 1 at the last step") == 1
