@@ -38,8 +38,9 @@ def rows(matrix: Floats, chosen: Integers) -> Floats:
     """Some rows of a matrix, and zeros up to `whole_vectors` of either dimension."""
     found = np.zeros((whole_vectors(len(chosen)), whole_vectors(matrix.shape[1])))
     for i in range(len(chosen)):
-        for j in range(matrix.shape[1]):
-            found[i, j] = matrix[chosen[i], j]
+        source, target = matrix[chosen[i]], found[i]
+        for j in range(len(source)):
+            target[j] = source[j]
     return found
 
 
@@ -155,8 +156,9 @@ def gradients(
         pushed = np.zeros((size, own.shape[1]))
         add_product(f, g, pushed)
         for i in range(size):
-            for j in range(Y.shape[1]):
-                of_Y[tokens[i], j] += pushed[i, j]
+            row, more = of_Y[tokens[i]], pushed[i]
+            for j in range(len(row)):
+                row[j] += more[j]
         along, mean = np.zeros(len(chosen)), np.zeros(len(chosen))
         for i in range(size):
             for s in range(len(chosen)):
