@@ -99,6 +99,8 @@ def test_an_audits_verdicts_are_told_at_any_width(command: Command, monkeypatch:
         assert at < fails
         assert lines[fails + 1][:1] == ["ntp.prop2.closed-form"]
         assert lines[-2] == ["9", "verdicts:", "2", "violated,", "1", "not-applicable,", "6", "holds."]
+    monkeypatch.setenv("COLUMNS", "149")
+    assert [line.split() for line in command(*audit).out.splitlines()] == wide
     monkeypatch.setenv("COLUMNS", "150")
     named = [line.split() for line in command(*audit).out.splitlines()]
     assert named[1][:3] == ["claim", "statement", "dataset"]
