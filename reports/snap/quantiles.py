@@ -85,7 +85,7 @@ def ranks(seeds: int, delta: float, doubt: float = DOUBT) -> tuple[int, int]:
 def quantile(of: Approximation, step: NDArray[np.int64], delta: float) -> Series:
     """The (1-delta)-quantile at each step of values of shape (seeds, records), between its two bounds; delta <= 1/2.
 
-    Without an upper bound it is the largest value, of which nothing is known; with one there is a lower one too.
+    Where the seeds show no upper bound, the largest value with an infinite error bar; where they do, they show both.
     """
     seeds = len(of.value)
     low, high = ranks(seeds, delta)

@@ -12,7 +12,7 @@ AT_ONCE = 4
 """Rows of a matrix added to a sum in one pass."""
 
 LANES = 8
-"""Numbers of the widest vector."""
+"""Numbers in the widest vector register."""
 
 LOWEST = -700.0
 """Least argument of exp; below, it is taken as exp(-700) = 1e-304."""
@@ -30,9 +30,9 @@ EXPONENT = 52
 
 
 @compiled
-def whole_vectors(numbers: int) -> int:
-    """The least multiple of `LANES` from a number on: a loop of that length has no rest to do one by one."""
-    return -(-numbers // LANES) * LANES
+def padded(length: int) -> int:
+    """A length rounded up to a multiple of `LANES`, so that loops over it leave no remainder."""
+    return -(-length // LANES) * LANES
 
 
 @compiled

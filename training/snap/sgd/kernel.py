@@ -12,8 +12,8 @@ from marginaudit.training.snap.sgd.arithmetic import (
     added,
     exponentiate,
     largest,
+    padded,
     transposed,
-    whole_vectors,
 )
 from marginaudit.training.snap.sgd.samples import Classes, Integers, Samples
 
@@ -35,8 +35,8 @@ def members(number: Integers, start: int, stop: int, n: int) -> Integers:
 
 @compiled
 def rows(matrix: Floats, chosen: Integers) -> Floats:
-    """Some rows of a matrix, and zeros up to `whole_vectors` of either dimension."""
-    found = np.zeros((whole_vectors(len(chosen)), whole_vectors(matrix.shape[1])))
+    """Some rows of a matrix, padded with zeros in both dimensions."""
+    found = np.zeros((padded(len(chosen)), padded(matrix.shape[1])))
     for i in range(len(chosen)):
         source, target = matrix[chosen[i]], found[i]
         for j in range(len(source)):
@@ -102,7 +102,7 @@ def attend(counts: Integers, chosen: Integers, tokens: Integers, Z: Floats) -> t
 def losses(logits: Floats, M: int, label: int, share: float) -> float:
     """The sum of the samples' cross-entropies; the first M columns of ``logits`` become its derivative times ``share``.
 
-    The others make whole vectors, and are of no use.
+    The others are padding.
     """
     asked_for = np.empty(len(logits))
     for s in range(len(logits)):
@@ -150,9 +150,9 @@ def gradients(
         g = np.zeros((len(chosen), own.shape[1]))
         add_product(transposed(f), own, g)
         loss += losses(g, Y.shape[1], classes.label[n], 1 / (stop - start))
-        pulled_at = np.zeros((len(chosen), len(own)))
-        add_product(g, transposed(own), pulled_at)
-        pulled = transposed(pulled_at)
+        by_sample = np.zeros((len(chosen), len(own)))
+        add_product(g, transposed(own), by_sample)
+        pulled = transposed(by_sample)
         pushed = np.zeros((size, own.shape[1]))
         add_product(f, g, pushed)
         for i in range(size):

@@ -23,7 +23,7 @@ from tests.reports.ntp.claims.theorem3_dataset import SAVES_ONE, probabilities
 def scored(
     monkeypatch: pytest.MonkeyPatch, radius: float, document: dict[str, Any] = SAVES_ONE, **scores: float
 ) -> Misled:
-    """The shortest for the dataset above with x^T W q as given; a, b and q are related under q, c is not."""
+    """The shortest with x^T W q as given; a, b and q are related under q in the dataset, other tokens are not."""
     run = Run(dataset_from_document(document))
     S = np.zeros((run.dataset.V, run.dataset.V))
     for x, score in scores.items():
