@@ -91,7 +91,7 @@ def columns(row: type, output: Output) -> "tuple[Field[Any], ...]":
 class Curve:
     """The measured quantity along the steps, for plots, with its bounds or the limit that is predicted.
 
-    Values are natural; a bound that is not finite is left as it is.
+    Values are natural; a bound that is not finite is left as it is. ``part`` names the part of a statement of several.
 
     Raises
     ------
@@ -106,11 +106,13 @@ class Curve:
     vacuous_above: float | None = None
     clock: str = "t"
     predicted: float | None = None
+    part: str = ""
 
     def __post_init__(self) -> None:
         """Make its columns lists of plain numbers."""
-        if not isinstance(self.clock, str):
-            raise unreportable(self.clock, "curve.clock", "text")
+        for name in ("clock", "part"):
+            if not isinstance(getattr(self, name), str):
+                raise unreportable(getattr(self, name), f"curve.{name}", "text")
         columns = {name: getattr(self, name) for name in ("measured", "upper", "lower")}
         plain = {name: plain_column(f"curve.{name}", given) for name, given in columns.items() if given is not None}
         plain["step"] = plain_steps("curve.step", self.step)

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from itertools import count
 from threading import active_count
-from typing import Any
+from typing import Any, Literal
 
 from marginaudit.orders import counted
 from marginaudit.orders.assumption import as_document
@@ -91,6 +91,10 @@ class Row:
         return self.reported.as_document()
 
 
+OnPage = Literal["shown", "once", "linked"]
+"""Whether the page shows a picture, shows one dataset's and links to the files of the others, or links to all."""
+
+
 @dataclass(frozen=True)
 class Drawn:
     """A drawn picture of a dataset.
@@ -103,14 +107,14 @@ class Drawn:
     claim : str
         The id of the claim beside which it stands; "" where it stands among the plots.
     files : its bytes by the ending of a file's name
-    inline : whether the page shows it, or links to its file
+    on_page : OnPage
     """
 
     suffix: str
     caption: str
     claim: str
     files: Mapping[str, bytes]
-    inline: bool = True
+    on_page: OnPage = "shown"
 
 
 @dataclass(frozen=True)

@@ -57,15 +57,19 @@ def joined(parts: Mapping[str, Finding], note: str = "", curve: Curve | None = N
     """The verdict on a statement of several parts: that of the worst one, with what was found of each.
 
     A part that says nothing about this dataset does not count beside one that does. Of several parts with that
-    verdict the first that has numbers where it speaks gives them, and the least sure one the evidence.
+    verdict the first that has numbers where it speaks gives them, and the least sure one the evidence. Without
+    ``curve`` that of a part is shown where the part fails.
     """
     badness, doubt = list(Verdict), list(Evidence)
     speaking = {name: found for name, found in parts.items() if found.verdict is not Verdict.NOT_APPLICABLE} or parts
     worst = min((found.verdict for found in speaking.values()), key=badness.index)
-    chosen = [found for found in speaking.values() if found.verdict is worst]
+    chosen = {name: found for name, found in speaking.items() if found.verdict is worst}
+    name = next((name for name, found in chosen.items() if not found.beyond_the_run), next(iter(chosen)))
+    if curve is None and worst is Verdict.VIOLATED and (fails := chosen[name].curve) is not None:
+        curve = replace(fails, part=", ".join(filter(None, (name, fails.part))))
     return replace(
-        next((found for found in chosen if not found.beyond_the_run), chosen[0]),
-        evidence=max((found.evidence for found in chosen), key=doubt.index),
+        chosen[name],
+        evidence=max((found.evidence for found in chosen.values()), key=doubt.index),
         detail=" ".join(
             [*(f"{name}: {found.verdict}. {found.detail}" for name, found in speaking.items()), note]
         ).rstrip(),

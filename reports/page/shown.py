@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
-from marginaudit.reports.audit.auditing import Audited, Drawn, Shown
+from marginaudit.reports.audit.auditing import Audited, Drawn, OnPage, Shown
 from marginaudit.reports.page.files import csv_text, file_stem
 from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered
 from marginaudit.reports.verdict import Verdict
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], None]) -> Shown:
     """Draw a dataset's figures and curves, and write its records as CSV.
 
-    Every row along steps has a plot. The page links to the files of those that hold of a built-in claim: they would
-    make it a third larger.
+    Every row along steps has a plot, and where a part of it fails that part. The page shows all of a user's claim, one
+    of a built-in claim that is violated, and links to the files of the others: they would make it a third larger.
 
     Raises
     ------
@@ -41,10 +41,11 @@ def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], 
     for claim, finding in audited.findings.items():
         if finding.curve is None or claim in shown:
             continue
-        inline = claim not in LEDGER or finding.verdict is Verdict.VIOLATED
+        failing: OnPage = "once" if finding.verdict is Verdict.VIOLATED else "linked"
         plot = measured_figure(curve_title(audited.name, claim), finding.curve, finding, cleared=plot)
+        on_page = failing if claim in LEDGER else "shown"
         caption = "measured against bound" if finding.curve.predicted is None else "measured and predicted limit"
-        pictures.append(Drawn(f"-{file_stem(claim)}", caption, claim, rendered_as(plot, exports), inline))
+        pictures.append(Drawn(f"-{file_stem(claim)}", caption, claim, rendered_as(plot, exports), on_page))
     return Shown(tuple(pictures), {name: csv_text(*rows) for name, rows in paper.records(run).items()})
 
 

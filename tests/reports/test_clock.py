@@ -50,6 +50,5 @@ def test_all_parts_are_judged_and_the_note_comes_last() -> None:
     assert found.detail.startswith("one: holds. Least room")
     assert " two: violated. " in found.detail
     assert found.detail.endswith(" Of this.")
-    assert found.curve is None
     assert Parts({"one": BOUNDED}).judge(None).verdict is Verdict.HOLDS
     assert Parts({"one": BOUNDED}).kind == "several parts"

@@ -6,7 +6,7 @@ import pytest
 
 from marginaudit.reports.judgements import Decided
 from marginaudit.reports.judgements.parts import Parts
-from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
 
 
 def part(verdict: Verdict, evidence: Evidence = Evidence.EXACT, **more: Any) -> Decided:
@@ -41,3 +41,13 @@ def test_what_holds_is_as_sure_as_its_least_sure_part_and_a_violation_as_its_own
     assert Parts({"a": sure, "b": less}).judge(None).evidence is Evidence.FLOAT64
     assert Parts({"a": sure, "b": unsaid}).judge(None).evidence is Evidence.EXACT
     assert Parts({"a": less, "b": part(Verdict.VIOLATED)}).judge(None).evidence is Evidence.EXACT
+
+
+def test_a_part_that_fails_shows_its_curve_under_its_name() -> None:
+    holds, fails = (
+        part(verdict, curve=Curve([1], [at])) for verdict, at in ((Verdict.HOLDS, 1.0), (Verdict.VIOLATED, 2))
+    )
+    two = Parts({"one": holds, "two": fails, "three": part(Verdict.VIOLATED, curve=Curve([1], [3.0]))})
+    assert two.judge(None).curve == Curve([1], [2.0], part="two")
+    assert Parts({"all": two}).judge(None).curve == Curve([1], [2.0], part="all, two")
+    assert Parts({"one": holds, "two": holds}).judge(None).curve is None
