@@ -53,6 +53,11 @@ class SequenceClasses:
     weights : tuple of K positive numbers, or None
         How often each class is drawn, up to a factor; None: all alike.
 
+    Raises
+    ------
+    ValueError
+        M is less than the number of tokens named.
+
     >>> data = SequenceClasses.from_weights("two", 5000, [("n0", "q", {"a": 7, "the": 3}), ("n1", "q", {"the": 1})])
     >>> data.K, data.tokens, data.contextual
     (2, ('a', 'the', 'q', 'n0', 'n1'), ('a', 'the'))
@@ -65,6 +70,11 @@ class SequenceClasses:
     M: int
     classes: tuple[SequenceClass, ...]
     weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an M that is too small: compiled training writes to arrays of that size."""
+        if len(self.tokens) > self.M:
+            raise ValueError(f"M: got {self.M}, expected at least {len(self.tokens)}, the number of tokens named")
 
     @classmethod
     def from_weights(

@@ -153,9 +153,8 @@ def test_rounded_probabilities_are_none_of_them_zero() -> None:
 
 
 def test_names_become_few_where_all_of_them_are_in_the_vocabulary() -> None:
-    named = replace(START, M=7, weights=None)
-    assert len(named.tokens) == 8
-    full = replace(named, M=8)
+    full = replace(START, M=8, weights=None)
+    assert len(full.tokens) == 8
     fewest = [data for data in smaller(full) if data.M < 8]
     assert [(data.M, data.tokens) for data in fewest if data.K == 2] == [(3, ("a", "b", "c"))]
     [data] = [data for data in fewest if data.K == 2]

@@ -12,7 +12,7 @@ from marginaudit.training.snap.recorded.step import Change, Sequence, Step, Toke
 
 def test_the_bar_of_a_token_s_share() -> None:
     """Sequences of a alone and of b alone in turn, known to 1e-3, of a class that has a nine times as often."""
-    data = SequenceClasses.from_weights("one", 3, [("n", "q", {"a": 9.0, "b": 1.0})])
+    data = SequenceClasses.from_weights("one", 3, [("n", "a", {"a": 9.0, "b": 1.0})])
     n, none = 2000, np.zeros((3, 3))
     step = Step(1, Change(0.0, none, none, none), Change(0.0, none, none, none), None)
     draws, tokens = Draws(data), Tokens(data)
