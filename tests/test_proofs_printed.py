@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import Dataset, Sample, dataset_from_document, free_dataset
 from marginaudit.orders.snap import CASES, SequenceClasses, overlap_of
+from marginaudit.reports import LEDGER
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.training.ntp import loss_gradient
 from marginaudit.training.snap.attention import Logits, mean_counts, rates
@@ -114,6 +115,23 @@ def test_5_5_the_weights_of_theorem_2() -> None:
     assert 1 / (1 + math.exp(-1)) < 0.74
     assert 864 * 32 * math.log(2) ** 2 / 8 > number(NTP, "16.5", r"eta/8\\gt(\d+)") > 1000
     assert r"864\cdot32" in text
+
+
+def test_5_5_how_rare_a_sample_is_that_refutes_the_bounds_of_stage_2() -> None:
+    """exp(-sqrt(2) t eta) to one digit, at the default eta and the step from which each printed bound speaks."""
+    eta = 0.05 / math.sqrt(4)
+
+    def crossing(factor: float) -> float:
+        return math.exp(brentq(lambda log_t: log_t - math.log(factor * log_t**2 / eta), 5, 60))
+
+    speaks = {
+        "ntp.theorem1.direction": crossing(1728 / 0.2),
+        "ntp.theorem2.weight": crossing(1696 * 2 * 2**4),
+        "ntp.lemma7": 1000 * math.sqrt(2) / eta,
+    }
+    for name, t in speaks.items():
+        least = float(f"{math.sqrt(2) * t * eta:.0e}")
+        assert f"eps small enough: about exp(-{least:.0f}) at the default step size" in LEDGER[name].standing.formula
 
 
 # proofs-snap.md

@@ -238,3 +238,8 @@ def test_an_implication_from_what_is_not_proved_is_refused() -> None:
             claims=(replace(LEDGER["ntp.lemma6"], implications=(wrong,)), LEDGER["ntp.theorem2.floor"]),
             figures=(),
         )
+
+
+def test_an_implication_in_words() -> None:
+    assert str(Implication(sources=("a", "b"), condition="c", proof="p")) == "a, b, as c (p)"
+    assert str(Implication(sources=(), proof="p")) == "what is proved there (p)"

@@ -160,5 +160,7 @@ def test_on_a_narrow_terminal_the_claims_are_texts_and_no_table(
     for claim in LEDGER.values():
         for text in (claim.statement, claim.source, ", ".join(claim.assumptions)):
             assert " ".join(text.split()) in said
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "123")
+    assert command("claims").out.splitlines()[0] == next(iter(LEDGER))
+    monkeypatch.setenv("COLUMNS", "124")
     assert command("claims").out.splitlines()[1].split() == ["id", "statement", "standing", "source", "assumptions"]

@@ -35,6 +35,12 @@ def test_numbers_are_the_worst_parts_and_the_detail_is_of_all() -> None:
     assert found.detail == "one: holds. said holds. two: violated. said violated."
 
 
+def test_what_no_part_measured_is_left_out_once() -> None:
+    parts = {"one": part(Verdict.HOLDS, left_out="a"), "two": part(Verdict.VIOLATED, left_out="b")}
+    unsaid = part(Verdict.NOT_APPLICABLE, left_out="c")
+    assert Parts(parts | {"three": part(Verdict.HOLDS, left_out="a"), "no": unsaid}).judge(None).left_out == "a, b"
+
+
 def test_what_holds_is_as_sure_as_its_least_sure_part_and_a_violation_as_its_own() -> None:
     sure, less = part(Verdict.HOLDS), part(Verdict.HOLDS, Evidence.FLOAT64)
     unsaid = part(Verdict.NOT_APPLICABLE, Evidence.FLOAT64)

@@ -204,6 +204,7 @@ def test_odd_trajectories_break_nothing(odd: str, name: str, folder: Path, tmp_p
     if not ODD[odd][0]:
         assert "the trajectory has no stage 1" in found["ntp.prop1.norm"].detail
     if not ODD[odd][1]:
+        assert run.config.steps2 == 0
         assert found["ntp.theorem1.norm"].verdict is not Verdict.VIOLATED
         assert "the trajectory has no stage 2" in found["ntp.theorem1.norm"].detail
     for table in PAPER.tables:

@@ -171,6 +171,8 @@ def test_a_banner_names_the_assumption_that_most_statements_lack() -> None:
     assert (banner.dataset, banner.assumption, banner.kept, banner.statements) == ("d", wide, 3, 5)
     assert banner.asks == "M >> K^2: the vocabulary has at least 10 K^2 tokens for K classes"
     assert banner.witness == {"least": 3}
+    [half] = banners(audited([wide], [(wide,), (), ()], silent=2))
+    assert (half.kept, half.statements) == (1, 3)
 
 
 @pytest.mark.parametrize(

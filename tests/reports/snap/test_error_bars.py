@@ -31,9 +31,11 @@ from marginaudit.reports.snap.claims import (
     lemma18,
     remark1,
     remark2,
+    remark3,
     remark4,
     theorem1,
     theorem1_b,
+    theorem3_gain,
 )
 from marginaudit.reports.snap.conditions import VOCABULARIES
 from marginaudit.reports.verdict import Evidence
@@ -229,3 +231,39 @@ def test_bars_of_speed() -> None:
     bars_are(along, along.value * (np.array(bars) + FORMULA_ROUNDING))
     start = theorem1_b.constants_at_start(at)
     bars_are(start, 4 * FORMULA_ROUNDING * start.value)
+
+
+def test_bars_of_remark_3() -> None:
+    at, M, eta = run("snap-single"), 5000, 0.5
+    first = remark3.first_steps(at)
+    bars_are(
+        first, [continuous(1.0, int(m), eta).logit.error / eta for m in VOCABULARIES] + FORMULA_ROUNDING * first.value
+    )
+    sides = remark3.sides_in_time(at)
+    assert sides.step is not None
+    x = continuous(sides.step, M, eta).logit
+    size = x.value + np.abs(np.log(x.value)) + np.log(M - 1) + 1
+    bars_are(sides, x.error * np.abs(1 - 1 / x.value) + FORMULA_ROUNDING * size)
+
+
+def test_bars_of_counts_that_are_alike() -> None:
+    """Ends of intervals of counts are times known to 16 EPS (1 + x), x = M h(N-bar); those of a share to twice that."""
+    at = mean_counts.means(np.array([200, 2000]), 2, 5000, 0.5)
+    off = 16 * EPS * (1 + at.x)
+    for found, times in (
+        (mean_counts.like_growth(at, np.full(2, 0.5)), 1),
+        (mean_counts.like_share(at, np.full(2, 0.5)), 2),
+    ):
+        np.testing.assert_allclose(found.widest[1] / found.narrowest[1] - 1, 2 * times * off, rtol=0.05)
+    undrawn = lemma11.undrawn(run("snap-single"))
+    at = mean_counts.means(lemma11.late(run("snap-single")), 2, 5000, 0.5)
+    bars_are(undrawn, 16 * EPS * (1 + at.x) * undrawn.value)
+
+
+def test_bars_of_ratios_of_tokens() -> None:
+    """Of r both tokens' z may be off, at t and at 0; of chi the one token's."""
+    error = np.array([[1e-3, 2e-3], [3e-3, 5e-3], [7e-3, 11e-3]])
+    z = Approximation(np.array([[0.1, 0.2], [0.5, 0.1], [0.9, -0.3]]), error)
+    left, right = theorem3_gain.pair_sides(2.0, z, 0, 1)
+    np.testing.assert_allclose(left.error, (left.value + 1) * np.expm1(2 * (error[1:].sum(axis=1) + 3e-3)), rtol=1e-9)
+    np.testing.assert_allclose(right.error, abs(right.value) * np.expm1(2 * (error[1:, 0] + 1e-3)), rtol=1e-9)

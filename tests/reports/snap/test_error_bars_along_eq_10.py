@@ -9,12 +9,15 @@ import pytest
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.orders.snap import weakly_correlated_dataset
-from marginaudit.orders.snap.overlap import eigenpairs
-from marginaudit.reports.series import FORMULA_ROUNDING
+from marginaudit.orders.snap.overlap import eigenpairs, overlap_of
+from marginaudit.reports.series import FORMULA_ROUNDING, series
 from marginaudit.reports.snap import common_token, decoder, eq10, token_gains
 from marginaudit.reports.snap.claims import (
     corollary1_steps,
     eq13,
+    eq90,
+    eq112,
+    eq132_eq133,
     lemma4,
     lemma13,
     lemma14,
@@ -25,12 +28,15 @@ from marginaudit.reports.snap.claims import (
     theorem1_a,
     theorem3_growth,
     theorem4_closed_form,
+    theorem4_ends,
     theorem4_eq14,
+    theorem4_growth,
     theorem4_rates,
     theorem5,
 )
 from marginaudit.reports.snap.claims.theorem4_rates import SLOWER
 from marginaudit.reports.snap.eq10 import common_pairs, distinct_pairs, rates_along
+from marginaudit.reports.snap.overlap import largest_eigenvalue_of_inverse
 from marginaudit.reports.snap.quantiles import largest, quantile, ranks
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.attention import follow_common
@@ -75,16 +81,50 @@ def test_bars_of_section_6(monkeypatch: pytest.MonkeyPatch) -> None:
     bars_are(slowest, 4 * FORMULA_ROUNDING * slowest.value)
 
 
+def test_bars_of_section_6_have_the_rounding_of_c0(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = run("snap-single")
+    integrated = follow_common
+
+    def known(*arguments: Any) -> Any:
+        B = integrated(*arguments).B
+        return SimpleNamespace(B=Approximation(B.value, 1e-13 * B.value))
+
+    monkeypatch.setattr(common_token, "follow_common", known)
+    at, (_, square) = on(at.dataset), theorem4_growth.dominating(at)
+    of_C0 = FORMULA_ROUNDING * (1 + abs(np.log(common_token.C0(at))))
+    ends = theorem4_ends.at_ends(at)
+    bars_are(ends, 1e-13 * ends.value + of_C0)
+    for printed in (False, True):
+        B, of_eq_14 = theorem4_growth.exponents(at, printed=printed), theorem4_eq14.in_scan(printed=printed)
+        whole = (1e-13 + FORMULA_ROUNDING) * B.value + printed * 2 * square * of_C0
+        bars_are(B, whole)
+        in_scan: Any = of_eq_14.parts["Eq. 14"]
+        measured = in_scan.measure(at)
+        bars_are(measured, 1e-13 * measured.value + printed * FORMULA_ROUNDING)
+    line = theorem4_growth.linear(at)
+    bars_are(line, 1e-13 * line.value)
+
+
+def test_bars_far_out_are_those_of_formulas() -> None:
+    at = run("snap-single")
+    B, rate = eq132_eq133.late_B(at), eq132_eq133.against_132(at)
+    assert B.step is not None
+    start = eq132_eq133.log_A(at) - np.log(common_token.C0(at))
+    bars_are(B, FORMULA_ROUNDING * (B.step + abs(start)))
+    bars_are(rate, B.radius * rate.value / B.value + FORMULA_ROUNDING * rate.value)
+
+
 def test_bars_of_eq_13_and_its_closed_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of ln(C0 + 4 Gamma)/4 the bar is that of Gamma over C0 + 4 Gamma."""
+    """Of ln(C0 + 4 Gamma)/4 the bar is that of Gamma over C0 + 4 Gamma, and rounding."""
     at = on(run("snap-single").dataset)
     half = Approximation(np.full(len(eq13.WEAKER), 3.0), np.full(len(eq13.WEAKER), 0.5))
     monkeypatch.setattr(eq13, "weaker", lambda _: (half, half))
     bars_are(eq13.against(at, 1, -2.0), 0.25 + 1.5 * FORMULA_ROUNDING)
-    Gamma = Approximation(np.full(len(at.steps), 3.0), np.full(len(at.steps), 0.5))
+    Gamma, C0 = Approximation(np.full(len(at.steps), 3.0), np.full(len(at.steps), 1e-12)), common_token.C0(at)
     monkeypatch.setattr(theorem4_closed_form, "turned", lambda *_: Gamma)
-    for printed in (False, True):
-        bars_are(theorem4_closed_form.closed_form(at, printed=printed), 0.5 / (common_token.C0(at) + 4 * 3))
+    for printed, start in ((False, 0), (True, 1 + abs(np.log(C0)) / 4)):
+        bars = (Gamma * (4 / C0)).error / (1 + 4 * 3 / C0) / 4 + FORMULA_ROUNDING * (np.log1p(4 * 3 / C0) / 4 + start)
+        bars_are(theorem4_closed_form.closed_form(at, printed=printed), bars)
 
 
 def common(at: ClassRun, times: Any, of: float) -> tuple[Any, ...]:
@@ -114,6 +154,20 @@ def test_bars_along_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
     bars_are(speeds, 0.01 * np.abs(speeds.value))
 
 
+def test_bars_of_overlaps_along_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
+    """E is off by 3 off (1 + off) of itself where f is off by so much; of eq. 112 a half counts twice."""
+    at = on(run("snap-symmetric").dataset)
+    monkeypatch.setattr(eq10, "off_by", lambda _: 0.5)
+    found, (_, z) = eq10.overlaps_along(at)[0], eq10.attention_along(at)
+    own = overlap_of(at.logits.attended(z.value[0]))
+    assert found.eigenvalue_error == own.eigenvalue_error + 3 * 0.5 * 1.5 * own.largest
+    one = series([1.0], radius=1e-3)
+    monkeypatch.setattr(eq112, "both_sides", lambda _: (one, one))
+    _, twice = eq112.well_known(at)
+    assert twice.value == 2
+    bars_are(twice, 2e-3)
+
+
 def test_bars_of_the_derivation_of_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
     at = on(run("snap-single").dataset)
     monkeypatch.setattr(lemma4, "rounded", lambda x: (float(x.mid()), 0.25))
@@ -135,6 +189,9 @@ def test_bars_of_overlaps() -> None:
     bars_are(lemma13.entries(at), np.where(shared[pairs] > 0, whole, 0))
     bars_are(lemma14.solved(at), E_prime.error.ravel())
     bars_are(lemma16.diagonal(at), E_prime.error[n, n])
+    sides, (_, of_inverse) = eq90.three_sides(at)[0], largest_eigenvalue_of_inverse(at)
+    own_bars = np.array([E_prime.error.max() + of_inverse, of_inverse, 0.0]) + 5 / 4 * own.eigenvalue_error
+    bars_are(sides, own_bars + FORMULA_ROUNDING * sides.value)
     L, _, e = eigenpairs(at.overlap.E)
     least, most = 1 + L.min() - 4 * e, np.abs(L / (1 + L)).max()
     bars_are(lemma14.spectral(at), 3 * e / least**2 + 2 * e / least + 9 * UNIT_ROUNDOFF * 1.01 * most)

@@ -19,8 +19,10 @@ from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import NotJudged
 from marginaudit.reports.python import Report
 from marginaudit.reports.row import ReportRow
+from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.reports.snap import ClassConfig
 from marginaudit.reports.snap.claims import CLAIMS
+from marginaudit.reports.snap.claims.theorem3_growth import eq_12 as eq_12_of_growth
 from marginaudit.reports.snap.recorded_run import RecordedClassRun
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 from tests.command_line import Command
@@ -225,6 +227,21 @@ def test_step_sizes_are_not_those_of_the_settings(tmp_path: Path) -> None:
         assert (found.verdict, "Not judged" in found.detail) == (NOTHING, True)
     with pytest.raises(NotJudged, match="eta_Z"):
         _ = run.eta_Z
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_bar_of_a_change_of_ln_f_is_that_of_two_scores_at_two_records(dtype: Any, tmp_path: Path) -> None:
+    run = RecordedClassRun(DATA, ClassConfig(), None, recorded(tmp_path / "run.npz", dtype=dtype))
+    eq_12: Any = eq_12_of_growth(while_assumption_2=False).parts
+    found = eq_12["f"].measure(run)
+    n, token = next((n, c.next) for n, c in enumerate(DATA.classes) if found.label[0].endswith(f" of {c.next}"))
+    own = [run.logits.position(n, l) for l in DATA.classes[n].support]  # noqa: E741
+    error = run.recorded.z.error
+    off = error[:, run.logits.position(n, found.label[0].removesuffix(f" of {token}"))] + error[:, own].max(axis=1)
+    last = run.recorded.spans[0]
+    taken = run.recorded.step[last] - run.recorded.step[last - 1]
+    bar = (off[last] + off[last - 1] + 2 * FORMULA_ROUNDING) / taken
+    assert found.radius[0] == pytest.approx(bar, rel=1e-9, abs=0)
 
 
 def test_facts_and_records_of_classes_that_share_all_tokens(tmp_path: Path) -> None:

@@ -289,4 +289,5 @@ def test_a_claim_that_speaks_nowhere_is_one_line(
     monkeypatch.setattr(module, "cases", lambda paper, config, given: cases(paper, config, given)[:1])
     line = command.refused("tighten", "ntp.theorem2.loss", "--steps1", "30", "--steps2", "30")
     assert line.startswith("claim ntp.theorem2.loss: got no step of 1 run at which it speaks (1 ")
+    assert len(line) < 200
     assert list(tmp_path.iterdir()) == []

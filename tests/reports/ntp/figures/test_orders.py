@@ -73,6 +73,7 @@ def test_the_witness_is_red() -> None:
 
 def test_tokens_have_the_colours_of_their_classes() -> None:
     figure = orders_figure(CONFUSED)
+    assert "the order of every query" in figure.get_suptitle()
     [axis] = [axis for axis in figure.axes if axis.get_title(loc="left") == "under a"]
     colours = {}
     for text in axis.texts:

@@ -26,6 +26,7 @@ def test_a_step_on_whole_matrices_moves_w_as_eq_8_says(case: str) -> None:
     alpha = np.exp(w[0]) / np.exp(w[0]).sum()
     np.testing.assert_allclose(moved[0], 0.5 * (np.eye(M)[0] - alpha), atol=1e-13)
     np.testing.assert_allclose(moved[1:], 0, atol=1e-13)
+    assert LEMMA3.judge(run(case)).verdict is Verdict.HOLDS
 
 
 def test_columns_of_tokens_that_are_no_next_token_are_compared_too() -> None:

@@ -143,6 +143,9 @@ def test_what_has_no_fast_forward() -> None:
         next_token={"a": "b", "b": "b", "q": "a"},
     )
     assert "same next token" in known(no_fast_forward(two, solve_kq(two)))
+    apart = Dataset("apart", tuple("abc"), (Sample(("a", "b"), "c"),), (1,), next_token={x: x for x in "abc"})
+    assert len(apart.relations) == 0
+    assert "n(x) of no token" in known(no_fast_forward(apart, solve_kq(apart)))
 
 
 @pytest.mark.parametrize("A", [0.25, 50.0])
