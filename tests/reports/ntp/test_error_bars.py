@@ -13,6 +13,8 @@ from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error, m
 from marginaudit.reports.ntp.quantities import asymptotic_from, stage2_log_loss, stage2_log_other_weight
 from marginaudit.reports.ntp.step_size import long_step
 from marginaudit.training.ntp.certified.enclosure import enclose
+from tests.measured import judgement
+from tests.reports.ntp.samples import small
 
 EPS = float(np.finfo(float).eps)
 
@@ -164,3 +166,15 @@ def test_the_longest_step_that_the_rate_is_proved_for() -> None:
     large = replace(data, embedding=2 * np.eye(2))  # where the norm is 1/4, and no fraction
     assert long_step(Run(large, Config(lr2=0.999))) is None
     assert long_step(Run(large, Config(lr2=1.001))) is not None
+
+
+def test_the_bar_of_the_rate_where_rounding_hides_the_last_record() -> None:
+    """1 - cos is half the squared distance d: an error e of d is one of e (d + e/2)."""
+    on = Run(small().dataset, small().config)
+    stage, hidden = on.training.stage2, np.arange(len(on.training.stage2)) == len(on.training.stage2) - 1
+    wide = replace(stage, error=np.where(hidden, np.inf, stage.error), distance_error=np.full(len(stage), 0.3))
+    on.__dict__.update(trained=replace(on.training, stage2=wide), first_steps=None)
+    found = judgement("sharp.rate").measure(on)
+    assert found.step is not None
+    bars = 0.3 * (stage.distance + 0.15)[stage.step >= 1] * found.step**2
+    np.testing.assert_allclose(found.radius, np.where(found.step == stage.step[-1], np.inf, bars), rtol=1e-12)

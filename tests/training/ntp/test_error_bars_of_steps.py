@@ -84,6 +84,12 @@ def test_the_integration_s_error_is_twice_the_largest_so_far(monkeypatch: pytest
     monkeypatch.setattr(flow, "integrated", shifted)
     found = fast_forward(merged, reference, 0.01, 20_000, rest, rows)
     np.testing.assert_allclose(found.integration, 2 * math.hypot(1e-6, 2e-6) * np.array([1, 3, 3]), rtol=1e-6)
+    What = reference.unit[0]
+    along = found.rest @ What
+    u, c = np.linalg.norm(found.rest - along[:, None] * What, axis=1), 0.01 * np.array(rows) + along
+    own = found.discretisation + found.inherited + found.rounding
+    error = ((1 + (own + 2e-6 * np.array([1, 3, 3])) / u) / (1 - (own + found.integration) / c)) ** 2 - 1 + 16 * EPS
+    np.testing.assert_allclose(found.error, error, rtol=1e-9)
     assert [looser for looser, _ in calls] == [1, 10]
 
 

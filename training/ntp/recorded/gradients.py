@@ -124,8 +124,11 @@ class Stage2Loss:
         phi, context = self._attention(W, u)
         P, _, _ = self._probabilities(W_ov, phi, context, u)
         r, dr = _surplus(P, self.answer, np.arange(len(self.query)), u)
-        X, pi = context[0] @ self.E, self.weights[:, None]
-        return Gradient((pi * r).T @ X, (pi * (dr + (len(X) + 2) * u * abs(r))).T @ (context[0] @ abs(self.E)))
+        (value, error), pi = context, self.weights[:, None]
+        off = (pi * (dr + (self.terms + 2) * u * abs(r))).T @ value + (pi * abs(r)).T @ (
+            error + (self.longest + 1) * u * value
+        )
+        return Gradient((pi * r).T @ (value @ self.E), off @ abs(self.E))
 
     def _attention(self, W: Floats, u: float) -> tuple[Softmax, tuple[Floats, Floats]]:
         """phi summed over each token's positions, edge by edge, and as (classes, tokens) arrays with its error."""

@@ -11,6 +11,8 @@ from marginaudit.reports import LEDGER, Evidence, Verdict
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import corollary1
 from marginaudit.reports.ntp.claims.corollary1 import decide_corollary1
+from marginaudit.reports.ntp.quantities import label_margins
+from marginaudit.reports.series import FORMULA_ROUNDING, by_formula
 from tests.reports.ntp.samples import judged, pair, run, textbook_stage1
 
 
@@ -56,6 +58,15 @@ def test_corollary_1_without_orthonormal_tokens_is_measured_where_it_speaks(size
     found = claim.judge(Run(data, Config(steps1=4_000, lr1=0.5, steps2=0, at=(4_000,))))
     assert (found.verdict, found.evidence) == (verdict, Evidence.FLOAT64)
     assert found.first_violation == (4_000 if verdict is Verdict.VIOLATED else None)
+    decided = LEDGER["ntp.corollary1.upper"].judgement.judge
+    for error in (0.0, 0.01):
+        on = Run(data, Config(steps1=2, steps2=0))
+        on.__dict__["trained"] = replace(on.training, margin_error=error * label_margins(on, on.training.B).max())
+        outside = decided(on)
+        assert outside.bound is not None
+        of_bound = by_formula([outside.bound]).radius[0] / outside.bound
+        bars = 2 * (error + FORMULA_ROUNDING + of_bound)
+        assert outside.repeats_within == pytest.approx(bars, rel=0.05, abs=0)
     truth = "false" if verdict is Verdict.VIOLATED else "true"
     assert found.detail.endswith(f"the run has T = 4000, at which it is {truth}.")
 

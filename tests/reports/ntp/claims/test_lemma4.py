@@ -36,6 +36,7 @@ def test_the_bars_of_lemma_4_hold_rounding_and_the_gram_matrix() -> None:
     np.testing.assert_allclose(sides.printed.radius, EPS * operations * (1 + 15 + 8) * sides.size, rtol=1e-12)
     assert sides.derivative.radius.tolist() == sides.printed.radius.tolist()
     assert len(sides.size) == 2 * 3 * 6
+    assert (np.abs(sides.derivative.value - sides.printed.value) <= 2 * sides.printed.radius).all()
     assert sides.printed.label[-1] == "A = 8, scores of deviation 3, direction 6"
     assert (sides.size >= np.repeat([0.005, 0.08], 18)).all()
     near = replace(data, embedding=(1 + 3e-13) * np.eye(4))

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.ntp import CASES, Dataset
-from marginaudit.training.ntp.recorded.gradients import Stage1Loss, Stage2Loss
+from marginaudit.training.ntp.recorded.gradients import EXP, Stage1Loss, Stage2Loss
 from tests.training.ntp.recorded.program import Mistake, stage1_gradient, stage2_gradient
+from tests.training.worst_case import Rounding, most
 
 ONE_HOT = CASES["example-1"]()
 COUNTED = replace(ONE_HOT, counts=tuple(range(1, ONE_HOT.N + 1)))
@@ -93,6 +94,51 @@ def test_the_bound_holds_what_rounding_does_to_a_program_and_is_not_far_above(
         assert lost <= bound
         assert bound <= 300 * max(float(lost), u * float(np.linalg.norm(found.value))) or size > 1
         assert off(found.value, true) <= bound * 2.0**-53 / u
+
+
+def eq_5(off: Rounding, data: Dataset, W_ov: Any) -> Any:
+    """Eq. 5 token by token."""
+    E, W, n = off.given(data.embeddings), off.given(W_ov), data.collocation.require_function()
+    terms, G = np.count_nonzero(data.embeddings, axis=0).max() + 1, 0
+    for i, x in enumerate(data.vocabulary):
+        P = off.softmax(off.dot(W, E[:, i, None]), EXP)
+        r = off(P - np.eye(data.V)[data.index[n[x]]])
+        G = G + off(r[:, :, None] * E[:, i, None], terms)
+    return G
+
+
+def both_gradients(off: Rounding, data: Dataset, W_ov: Any, W: Any) -> tuple[Any, Any]:
+    """Eq. 6 sample by sample, and the gradient of the same loss in W_ov."""
+    E, W, W_ov = map(off.given, (data.embeddings, W, W_ov))
+    G = of_ov = 0
+    for sample, pi in zip(data.samples, data.frequencies, strict=True):
+        X = E[:, [data.index[x] for x in sample.tokens]]
+        q = X[:, -1]
+        phi = off.softmax(off.dot(X, off.dot(W, q[:, None])[:, None]), EXP)
+        context = off.dot(np.swapaxes(X, 1, 2), phi[:, None])
+        P = off.softmax(off.dot(W_ov, context[:, None]), EXP)
+        r = off(P - np.eye(data.V)[data.index[sample.next]])
+        g = off.dot(X, off.dot(np.swapaxes(W_ov, 1, 2), r[:, None])[:, None])
+        weight = off(phi * off(g - off.dot(phi, g)[:, None]))
+        pairs = pi * weight[:, :, None, None] * X[:, :, :, None] * q[:, None, None]
+        G = G + off(pairs, data.N + 3).sum(axis=1)
+        of_ov = of_ov + off(pi * r[:, :, None] * context[:, None], data.N + 2)
+    return G, of_ov
+
+
+@pytest.mark.parametrize("size", [0.1, 1.0, 12.0])
+@pytest.mark.parametrize("name", ["one-hot", "counted", "embedded"])
+def test_the_bound_holds_all_that_roundings_can_add_up_to_and_is_not_far_above(name: str, size: float) -> None:
+    data = DATA[name]
+    W_ov, W = weights(data, size, np.float64)
+    loss = Stage2Loss(data)
+    for found, worst, factor in (
+        (Stage1Loss(data).gradient(W_ov, 1.0), most(lambda off: eq_5(off, data, W_ov)), 1.4),
+        (loss.gradient(W_ov, W, 1.0), most(lambda off: both_gradients(off, data, W_ov, W)[0]), 3),
+        (loss.ov_gradient(W_ov, W, 1.0), most(lambda off: both_gradients(off, data, W_ov, W)[1]), 3.5),
+    ):
+        assert (worst <= found.rounding * (1 + 1e-9)).all()
+        assert np.linalg.norm(found.rounding) <= factor * np.linalg.norm(worst)
 
 
 def test_other_weights_are_means_over_samples_and_over_queries() -> None:
