@@ -10,9 +10,17 @@ from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, Sample, dataset_from_document, free_dataset
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error, moved_attention, score_error, state_error
-from marginaudit.reports.ntp.quantities import asymptotic_from, stage2_log_loss, stage2_log_other_weight
+from marginaudit.reports.ntp.quantities import (
+    asymptotic_from,
+    attention,
+    excess_rate,
+    late_records,
+    stage2_log_loss,
+    stage2_log_other_weight,
+)
 from marginaudit.reports.ntp.step_size import long_step
 from marginaudit.training.ntp.certified.enclosure import enclose
+from marginaudit.training.ntp.stage1 import LAW_ROUNDING
 from tests.measured import judgement
 from tests.reports.ntp.samples import small
 
@@ -178,3 +186,30 @@ def test_the_bar_of_the_rate_where_rounding_hides_the_last_record() -> None:
     assert found.step is not None
     bars = 0.3 * (stage.distance + 0.15)[stage.step >= 1] * found.step**2
     np.testing.assert_allclose(found.radius, np.where(found.step == stage.step[-1], np.inf, bars), rtol=1e-12)
+
+
+def test_bars_of_attention_of_rates_and_of_enclosed_records() -> None:
+    """Attention moves by a quarter of its scores' error, and by no more than 1; rates by both ends'."""
+    for on in (small(), small(0.3)):
+        for sample in (0, len(on.dataset.samples) - 1):
+            bag = on.dataset.samples[sample].bag
+            found = attention(on, sample, next(iter(bag)))
+            expected = np.minimum(score_error(on) / 4, 1) + EPS * (16 + len(bag))
+            np.testing.assert_allclose(found.radius, expected, rtol=1e-12)
+    on = Run(small().dataset, replace(small().config, at=(1, 2, 4, 6)))
+    late, rate = late_records(on, "log_excess", log_excess_error(on)), excess_rate(on)
+    np.testing.assert_allclose(rate.radius, (late.radius[1:] + late.radius[:-1]) / [1, 2, 2], rtol=1e-12)
+    on = small()
+    lost = Run(on.dataset, on.config)
+    stage = replace(on.training.stage2, error=np.full(len(on.training.stage2), np.inf))
+    lost.__dict__["trained"] = replace(on.training, stage2=stage)
+    enclosed, first = late_records(lost, "one_minus_cos", stage.error), lost.first_steps
+    assert first is not None
+    assert enclosed.radius.tolist() == first.columns["one_minus_cos"][1][first.step >= 1].tolist()
+
+
+def test_stage_1_is_as_far_from_its_law_as_its_length_and_direction_are() -> None:
+    on = small()
+    ran, found = on.training.stage1, on.stage1_steps
+    off = ran.distance[1:] + np.abs(ran.norm[1:] / (ran.step[1:] * on.eta0) - 1) + LAW_ROUNDING
+    np.testing.assert_allclose(found.distance_error[1:], off, rtol=1e-12)

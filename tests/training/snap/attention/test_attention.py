@@ -8,13 +8,18 @@ import numpy as np
 import pytest
 import scipy
 
+from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.orders.snap import SequenceClasses
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention import (
     NotIntegrated,
     follow,
     follow_common,
+    off_by,
+    solver,
     turned,
 )
+from marginaudit.training.snap.attention.solver import FROM_ZERO, SAFETY, TOLERANCE, solved
 from tests.training.snap.attention.samples import ETA_Y, ETA_Z, three
 from tests.training.snap.independent import eq_10
 
@@ -59,6 +64,32 @@ def test_a_bar_is_relative_to_the_largest_so_far() -> None:
         assert (part.error >= common * (1 - 1e-12)).all()
         np.testing.assert_allclose(part.error, common, rtol=1e-5)  # what steps from zero are off by comes on top
         assert 1e-13 < part.error[-1, 0] / largest[-1, 0] < 1e-10
+
+
+def test_each_term_of_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """States t, the same again, 2^-27 t and two that stay 0; in the coarser run all but the first are off."""
+
+    def run(rate: Any, size: int, times: Any, tolerance: float, first: float) -> Any:
+        state = np.outer(times, [1, 1, 2.0**-27, 0, 0])
+        return state if tolerance == TOLERANCE else state + np.outer(times, [0, 2.0**-28, 2.0**-50, 2.0**-30, 0])
+
+    monkeypatch.setattr(solver, "_run", run)
+    at = np.array([0.0, 2.0, 6.0])
+    found = solved(lambda t, x: x, 5, at, 2.0)
+    least = SAFETY * TOLERANCE * FROM_ZERO * 2
+    bars = SAFETY * np.array([2.0**-28, 2.0**-28, 2.0**-50, 2.0**-30, 0])
+    np.testing.assert_allclose(found.error, [np.zeros(5), 2 * bars + least, 6 * bars + least], rtol=1e-5)
+    monkeypatch.setattr(solver, "_run", lambda *_: np.zeros((len(_[2]), 5)) + 1.0)
+    alike = solved(lambda t, x: x, 5, at, 2.0).error[1:]
+    np.testing.assert_allclose(alike, SAFETY * TOLERANCE + 64 * UNIT_ROUNDOFF + least, rtol=1e-12)
+
+
+def test_features_are_off_by_twice_the_largest_score_s_error() -> None:
+    for value, error in ((np.array([0.5, -3.0]), np.array([0.25, 0.125])), (np.array([2.0]), np.zeros(1)), ([], [])):
+        z = Approximation(np.asarray(value, dtype=float), np.asarray(error, dtype=float))
+        bound = max([0.0, *map(abs, value)])
+        expected = np.expm1(2 * max([0.0, *error])) + 64 * UNIT_ROUNDOFF * (1 + bound)
+        assert off_by(z) == pytest.approx(expected, rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("turns", [0.3, 1.0, 3.0, 10.0, 30.0, 100.0])
