@@ -68,6 +68,17 @@ def test_against_exact_arithmetic_to_1e18(V: int) -> None:
     assert np.isfinite(law.log_gradient_norm).all()
 
 
+def test_records_that_rounding_hides_are_as_far_off_as_from_the_law() -> None:
+    found = train(EXAMPLE, steps1=40, steps2=0, lr1=1e6, ov_reference=solve_ov(EXAMPLE)).stage1
+    hidden = found.step >= 30
+    length = np.abs(found.norm / np.maximum(found.step, 1) / 1e6 - 1)
+    off = (found.distance + length + stage1.LAW_ROUNDING)[hidden]
+    assert found.distance[hidden].min() > 0
+    assert length[hidden].max() > 0
+    np.testing.assert_allclose(found.distance_error[hidden], off, rtol=1e-6)
+    np.testing.assert_allclose(found.error[hidden], (1 + off / found.distance[hidden]) ** 2 - 1, rtol=1e-6)
+
+
 def test_training_changes_to_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage1, "STAGE1_STEPS", 100)
     ov, kq = solve_ov(EXAMPLE), solve_kq(EXAMPLE)

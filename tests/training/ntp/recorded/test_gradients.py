@@ -1,6 +1,7 @@
 """The gradients beside their definition in 60 digits; the bound on rounding beside what a stranger's program loses."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import mpmath
@@ -8,7 +9,8 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.ntp import CASES, Dataset
-from marginaudit.training.ntp.recorded.gradients import EXP, Stage1Loss, Stage2Loss
+from marginaudit.training.ntp.recorded.gradients import EXP, Gradient, Stage1Loss, Stage2Loss
+from marginaudit.training.ntp.recorded.rules import by_column, normalised
 from tests.training.ntp.recorded.program import Mistake, stage1_gradient, stage2_gradient
 from tests.training.worst_case import Rounding, most
 
@@ -155,3 +157,16 @@ def test_other_weights_are_means_over_samples_and_over_queries() -> None:
     for own, others in ((pi * length, longer), (pi / length, shorter), (np.sqrt(pi) / np.sqrt(pi).sum(), roots)):
         uniform, _ = stage2_gradient(data, W_ov, W, Mistake(weights=tuple(own)))
         np.testing.assert_allclose(loss.gradient(W_ov, W, 0, others).value, uniform, atol=1e-14)
+
+
+@pytest.mark.parametrize("share", [1e-6, 0.3, 0.9])
+def test_a_step_turns_by_no_more_than_the_rounding_of_its_gradient_allows(share: float) -> None:
+    """By as much as is across the gradient, and column by column."""
+    off = np.array([[0.0, 0.0], [3 * share, 0.0]])
+    gradient = Gradient(np.array([[3.0, 0.0], [0.0, 0.0]]), off)
+    stage: Any = SimpleNamespace(gradient=lambda *_: gradient, u=0.0)
+    true = gradient.value + off
+    for rule in (normalised(stage, 0.5), by_column(stage, 0.5)):
+        change, bar = rule(np.zeros((2, 2)))
+        turned = np.linalg.norm(change + 0.5 * true / np.linalg.norm(true))
+        assert turned <= bar <= 2 * turned
