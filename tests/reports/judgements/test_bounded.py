@@ -185,7 +185,7 @@ def test_the_numbers_shown_are_those_of_the_side_and_entry_with_the_least_room()
     found = Bounded(value, lower=lambda _, t: 0 * t + 2, upper=lambda _, t: 0 * t + 20).judge(run())
     assert (found.side, found.worst_step, found.measured, found.bound) == ("lower", 7, 3.0, 2.0)
     assert found.slack == pytest.approx(2 / 3)
-    assert "Least room at t = 7, against the lower bound; relative error bars" in found.detail
+    assert "Least room at t = 7, against the lower bound; relative error bars 9.5e-15." in found.detail  # of the bound
     above = Bounded(value, lower=lambda _, t: 0 * t + 2, upper=lambda _, t: 0 * t + 10.5).judge(run())
     assert (above.side, above.worst_step, above.measured, above.bound) == ("upper", 1, 10.0, 10.5)
 

@@ -88,6 +88,13 @@ def test_the_regime_may_begin_with_the_last_decade() -> None:
     assert judged(2 + 1 / STEP, regime=100.001).verdict is OPEN
 
 
+def test_what_a_prediction_is_uncertain_by_hides_where_a_quantity_settles() -> None:
+    settled = series(np.full(len(STEP), 1.03), radius=0.0, step=STEP)
+    for uncertainty, verdict in ((0.0, VIOLATED), (0.04, Verdict.INCONCLUSIVE)):
+        found = Limit(lambda _: settled, lambda _: 1.0, lambda _: 10, uncertainty=uncertainty).judge(run())
+        assert (found.verdict, f"error bars {uncertainty:.1e}." in found.detail) == (verdict, True)
+
+
 def test_the_end_is_within_one_percent_of_the_prediction() -> None:
     assert off(9.9 / STEP) is HOLDS
     assert off(10.1 / STEP) is OPEN

@@ -144,6 +144,10 @@ def test_bars_along_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
     rates = tuple(replace(found, z_dot=rough(found.z_dot)) for found in seen.found)
     for module in (eq10, theorem3_growth):
         monkeypatch.setattr(module, "rates_along", lambda _: replace(seen, path=path, found=rates))
+    wide = rough(eq10.at_start(at))
+    monkeypatch.setattr(token_gains, "at_start", lambda _: wide)
+    began = token_gains.starting(at, distinct_pairs)
+    bars_are(began, 0.01 * np.abs(began.value))
     for pairs, sign in ((distinct_pairs, 1), (common_pairs, -1)):
         gained = token_gains.extreme(at, pairs, sign)
         bars_are(gained, 0.01 * np.abs(gained.value))
