@@ -1,8 +1,8 @@
 """The most that rounding may change what a program computes, to first order, by forward differentiation.
 
-A program is written for arrays of runs, shape (runs, ...), and passes what it rounds through `Rounding`. Each run
-changes one rounded number by an imaginary part, and finds the derivative of the result by it. The sum of their absolute
-values is the worst that roundings can add up to, in units of the unit roundoff.
+A program is written for arrays of runs, shape (runs, ...), and passes what it rounds through `Rounding`. Each run gives
+one rounded number an imaginary part, and so the derivative of the result by it. The sum of their absolute values is the
+worst that roundings can add up to, in units of the unit roundoff.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ STEP = 1e-30
 
 
 class Rounding:
-    """Takes numbers that are off by a number of unit roundoffs each."""
+    """Rounds arrays of runs, each number by ``times`` unit roundoffs at most."""
 
     def __init__(self, runs: int) -> None:
         self.runs, self.used = runs, 0
@@ -27,17 +27,17 @@ class Rounding:
         return x * (1 + times * off.reshape(x.shape))
 
     def given(self, x: Any) -> Any:
-        """Numbers as the program has them, off by one; zeros and ones are exact."""
+        """Input data, each number rounded once; zeros and ones are exact."""
         every = np.broadcast_to(np.asarray(x, dtype=complex), (self.runs, *np.shape(x)))
         return every if np.isin(x, (0, 1)).all() else self(every)
 
     def dot(self, a: Any, b: Any) -> Any:
-        """Inner products along the last axis, of k terms that are not zero: each product is off by k."""
+        """Inner products along the last axis; of k nonzero terms each is rounded k times."""
         terms = a * b
         return self(terms, max(np.count_nonzero(terms[0], axis=-1).max(), 1)).sum(axis=-1)
 
     def softmax(self, z: Any, exp: float) -> Any:
-        """Softmax along the last axis with an exp that is off by so many."""
+        """Softmax along the last axis; ``exp`` is the error of an exponential, in unit roundoffs."""
         e = self(np.exp(self(z - z.real.max(axis=-1, keepdims=True))), exp)
         return self(e / self(e, z.shape[-1]).sum(axis=-1, keepdims=True))
 

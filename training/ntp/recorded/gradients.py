@@ -12,7 +12,9 @@ entry:
   for each term of the sum and one for the division;
 - P - e_y: P times the relative error of P, and u times itself. At y all digits are lost once 1 - P_y is below u;
 - phi (g - mean g): the errors of phi, of g (of which, as in softmax, only differences count) and of the mean, each
-  times the others' size, and u for each operation.
+  times the others' size, and u for each operation; rounded shares do not add up to 1, so that the mean is off by a u of
+  g for each term of their sum and one for the division, beside its own terms;
+- in W_ov's gradient of eq. 1, (P - e_y) (X phi)^T: the errors of both factors, each times the other's size.
 
 The bound grows with the condition of the gradient by itself: where terms cancel, it is large beside their sum.
 """
@@ -108,7 +110,8 @@ class Stage2Loss:
         g = (r @ B)[owner, key]
         dg = ((dr + (len(B) + _terms(E) + 4) * u * abs(r)) @ B_abs)[owner, key]
         centred = g - self._mean(phi.value, g)
-        moved = phi.relative * abs(centred) + (self.longest + 1) * u * abs(g)
+        length = np.bincount(owner, self.count)[owner]
+        moved = phi.relative * abs(centred) + (2 * length + 1) * u * abs(g)
         shifted = (1 - phi.value) * dg + abs(self._mean(phi.value, dg) - phi.value * dg)
         term = phi.value * centred
         rounding = phi.value * (phi.relative * abs(centred) + shifted + 2 * u * abs(g) + self._mean(phi.value, moved))
@@ -125,9 +128,8 @@ class Stage2Loss:
         P, _, _ = self._probabilities(W_ov, phi, context, u)
         r, dr = _surplus(P, self.answer, np.arange(len(self.query)), u)
         (value, error), pi = context, self.weights[:, None]
-        off = (pi * (dr + (self.terms + 2) * u * abs(r))).T @ value + (pi * abs(r)).T @ (
-            error + (self.longest + 1) * u * value
-        )
+        off_r, off_context = dr + (self.terms + 2) * u * abs(r), error + (self.longest + 1) * u * value
+        off = (pi * off_r).T @ value + (pi * abs(r)).T @ off_context
         return Gradient((pi * r).T @ (value @ self.E), off @ abs(self.E))
 
     def _attention(self, W: Floats, u: float) -> tuple[Softmax, tuple[Floats, Floats]]:

@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.orders.ntp import CASES, Dataset
+from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.training.ntp.recorded.gradients import EXP, Gradient, Stage1Loss, Stage2Loss
 from marginaudit.training.ntp.recorded.rules import by_column, normalised
 from tests.training.ntp.recorded.program import Mistake, stage1_gradient, stage2_gradient
@@ -17,7 +17,20 @@ from tests.training.worst_case import Rounding, most
 ONE_HOT = CASES["example-1"]()
 COUNTED = replace(ONE_HOT, counts=tuple(range(1, ONE_HOT.N + 1)))
 EMBEDDED = replace(COUNTED, embedding=np.random.default_rng(3).normal(size=(4, 3)))
-DATA = {"one-hot": ONE_HOT, "counted": COUNTED, "embedded": EMBEDDED, "section-7": CASES["section-7"]()}
+REPEATED = Dataset(
+    "repeated",
+    ("a", "b"),
+    (Sample(("b",) * 5, "a"), Sample(("a", "b", "b"), "a")),
+    (10**6, 1),
+    next_token={"a": "b", "b": "a"},
+)
+DATA = {
+    "one-hot": ONE_HOT,
+    "counted": COUNTED,
+    "embedded": EMBEDDED,
+    "section-7": CASES["section-7"](),
+    "repeated": REPEATED,
+}
 
 
 def weights(data: Dataset, size: float, dtype: Any) -> tuple[Any, Any]:
@@ -129,7 +142,7 @@ def both_gradients(off: Rounding, data: Dataset, W_ov: Any, W: Any) -> tuple[Any
 
 
 @pytest.mark.parametrize("size", [0.1, 1.0, 12.0])
-@pytest.mark.parametrize("name", ["one-hot", "counted", "embedded"])
+@pytest.mark.parametrize("name", ["one-hot", "counted", "embedded", "repeated"])
 def test_the_bound_holds_all_that_roundings_can_add_up_to_and_is_not_far_above(name: str, size: float) -> None:
     data = DATA[name]
     W_ov, W = weights(data, size, np.float64)
