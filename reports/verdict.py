@@ -111,8 +111,8 @@ class Curve:
     def __post_init__(self) -> None:
         """Make its columns lists of plain numbers."""
         for name in ("clock", "part"):
-            if not isinstance(getattr(self, name), str):
-                raise unreportable(getattr(self, name), f"curve.{name}", "text")
+            if not isinstance(text := getattr(self, name), str):
+                raise unreportable(text, f"curve.{name}", "text")
         columns = {name: getattr(self, name) for name in ("measured", "upper", "lower")}
         plain = {name: plain_column(f"curve.{name}", given) for name, given in columns.items() if given is not None}
         plain["step"] = plain_steps("curve.step", self.step)

@@ -41,9 +41,9 @@ def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], 
     for claim, finding in audited.findings.items():
         if finding.curve is None or claim in shown:
             continue
-        failing: OnPage = "once" if finding.verdict is Verdict.VIOLATED else "linked"
         plot = measured_figure(curve_title(audited.name, claim), finding.curve, finding, cleared=plot)
-        on_page = failing if claim in LEDGER else "shown"
+        violated = finding.verdict is Verdict.VIOLATED
+        on_page: OnPage = "shown" if claim not in LEDGER else "once" if violated else "linked"
         caption = "measured against bound" if finding.curve.predicted is None else "measured and predicted limit"
         pictures.append(Drawn(f"-{file_stem(claim)}", caption, claim, rendered_as(plot, exports), on_page))
     return Shown(tuple(pictures), {name: csv_text(*rows) for name, rows in paper.records(run).items()})

@@ -174,8 +174,9 @@ def draw_curve(axis: "Axes", curve: Curve, since: str, rounding: float = 0.0) ->
     step = drawable(curve.step)[at]
     for name, values in lines.items():
         if len(known[name]):
-            of = f": {as_text(shortened(curve.part, TWO_COLUMNS))}" if curve.part and name == "measured" else ""
-            axis.plot(step, values, label=name + of, **LOOKS[name] | _marks(step))
+            part = curve.part if name == "measured" else ""
+            label = f"{name}: {as_text(shortened(part, TWO_COLUMNS))}" if part else name
+            axis.plot(step, values, label=label, **LOOKS[name] | _marks(step))
     upper, most = lines.get("≤ bound"), np.nan if curve.vacuous_above is None else drawable([curve.vacuous_above])[0]
     if upper is not None and most > (-np.inf if signed else 0) and not (upper <= most).all():
         room = most + np.ptp(seen) / 3 if signed else most * LEAST_HATCHED

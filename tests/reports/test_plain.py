@@ -47,6 +47,7 @@ REFUSED: dict[str, Callable[[], object]] = {
     ),
     "a value of type int as curve, expected a Curve": lambda: finding(curve=3),
     "a value of type int as curve.clock, expected text": lambda: finding(curve=Curve([1], [1.0], clock=3)),  # type: ignore[arg-type]
+    "a value of type int as curve.part, expected text": lambda: finding(curve=Curve([1], [1.0], part=3)),  # type: ignore[arg-type]
     "curve.measured that is no column of numbers: could not": lambda: finding(curve=Curve([1], ["a"])),  # type: ignore[list-item]
     "curve.upper that is no column": lambda: finding(curve=Curve([1], [1.0], [10**400])),
     "a value of type list as curve.lower, expected a column": lambda: finding(curve=Curve([1], [1.0], lower=[[1.0]])),  # type: ignore[list-item]

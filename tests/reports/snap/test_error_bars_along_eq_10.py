@@ -51,15 +51,20 @@ from tests.reports.snap.bars import bars_are
 from tests.reports.snap.samples import on, run
 
 
+def known_to(share: float) -> Any:
+    """`follow_common` with B known to a share of itself."""
+
+    def known(*arguments: Any) -> Any:
+        B = follow_common(*arguments).B
+        return SimpleNamespace(B=Approximation(B.value, share * B.value))
+
+    return known
+
+
 def test_bars_of_section_6(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what is integrated each value has the solver's error, here a hundredth of it."""
     at = run("snap-single")
-    integrated = follow_common
-
-    def coarse(*arguments: Any) -> Any:
-        B = integrated(*arguments).B
-        return SimpleNamespace(B=Approximation(B.value, 0.01 * B.value))
-
+    coarse = known_to(0.01)
     monkeypatch.setattr(common_token, "follow_common", coarse)
     at = on(at.dataset)
     B = common_token.along(at, theorem4_eq14.slow_times(at))
@@ -83,13 +88,7 @@ def test_bars_of_section_6(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bars_of_section_6_have_the_rounding_of_c0(monkeypatch: pytest.MonkeyPatch) -> None:
     at = run("snap-single")
-    integrated = follow_common
-
-    def known(*arguments: Any) -> Any:
-        B = integrated(*arguments).B
-        return SimpleNamespace(B=Approximation(B.value, 1e-13 * B.value))
-
-    monkeypatch.setattr(common_token, "follow_common", known)
+    monkeypatch.setattr(common_token, "follow_common", known_to(1e-13))
     at, (_, square) = on(at.dataset), theorem4_growth.dominating(at)
     of_C0 = FORMULA_ROUNDING * (1 + abs(np.log(common_token.C0(at))))
     ends = theorem4_ends.at_ends(at)

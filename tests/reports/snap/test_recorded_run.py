@@ -234,10 +234,10 @@ def test_the_bar_of_a_change_of_ln_f_is_that_of_two_scores_at_two_records(dtype:
     run = RecordedClassRun(DATA, ClassConfig(), None, recorded(tmp_path / "run.npz", dtype=dtype))
     eq_12: Any = eq_12_of_growth(while_assumption_2=False).parts
     found = eq_12["f"].measure(run)
-    n, token = next((n, c.next) for n, c in enumerate(DATA.classes) if found.label[0].endswith(f" of {c.next}"))
+    token, label = found.label[0].split(" of ")
+    n, error = DATA.next_tokens.index(label), run.recorded.z.error
     own = [run.logits.position(n, l) for l in DATA.classes[n].support]  # noqa: E741
-    error = run.recorded.z.error
-    off = error[:, run.logits.position(n, found.label[0].removesuffix(f" of {token}"))] + error[:, own].max(axis=1)
+    off = error[:, run.logits.position(n, token)] + error[:, own].max(axis=1)
     last = run.recorded.spans[0]
     taken = run.recorded.step[last] - run.recorded.step[last - 1]
     bar = (off[last] + off[last - 1] + 2 * FORMULA_ROUNDING) / taken

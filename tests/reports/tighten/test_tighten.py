@@ -108,10 +108,8 @@ def test_error_bars_count_in_the_constant_and_in_intervals() -> None:
     assert barred.constant == pytest.approx(1.1 * exact.constant, rel=1e-9, abs=0)
     lengths = [high - low for found in (exact, barred) for low, high in [powers(found)["rate"].interval]]
     assert lengths[1] > lengths[0] + 0.05
-    low, high = powers(barred)["t"].interval
-    assert (high - low) / 2 == pytest.approx(
-        3 / math.log(100) * -math.log(0.9), rel=0.05, abs=0
-    )  # the logarithm's longer bar
+    longer_bar, (low, high) = -math.log(0.9), powers(barred)["t"].interval
+    assert (high - low) / 2 == pytest.approx(3 / math.log(100) * longer_bar, rel=0.05, abs=0)
     below = tightened("lower", runs(claim(measure=scattered(0.0, 0.1), lower=law)))
     assert below.constant == pytest.approx(0.9, rel=1e-9, abs=0)
 
