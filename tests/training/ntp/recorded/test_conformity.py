@@ -90,6 +90,16 @@ def test_a_mistake_is_found_at_its_first_step_with_its_cause(
     assert found.token in COUNTED.vocabulary
 
 
+def test_another_start_is_seen_from_later_records_too(tmp_path: Path) -> None:
+    run(COUNTED, steps=(30, 8), mistake=Mistake(start=0.125)).save(tmp_path / "run.npz")
+    whole = read_trajectory(tmp_path / "run.npz", COUNTED)
+    assert whole.stage2 is not None
+    late = replace(whole.stage2, step=whole.stage2.step[1:], weights=whole.stage2.weights[1:])
+    _, found = compared(COUNTED, replace(whole, stage2=late).with_step_sizes(None, None))
+    assert found.departs_at is not None
+    assert (found.departs_at.step, found.departs_at.cause) == (1, "another start than zero")
+
+
 @pytest.mark.parametrize(
     ("mistake", "cause"),
     [
