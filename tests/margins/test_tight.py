@@ -156,3 +156,13 @@ def test_a_block_has_the_name_of_its_first_pair() -> None:
     assert len(
         {(name, denominator) for name, denominator in zip(names, found.denominator.tolist(), strict=True)}
     ) == len(set(names))
+
+
+def test_blocks_a_hair_apart_stay_two() -> None:
+    """Of 40 and 41 tokens, of which one wins: the row between the blocks has a slack of 1/1640."""
+    rows = [(0, x) for x in range(1, 40)] + [(40, x) for x in range(41, 81)] + [(40, 1)]
+    winner, loser = np.array(rows).T
+    scores = np.repeat([-1 / 40, -1 / 41], [40, 41])[:, np.newaxis]
+    scores[[0, 40], 0] += 1
+    found = solve_near(Relations(np.zeros_like(winner), winner, loser, np.arange(len(rows))), 81, scores)[0]
+    assert found.denominator.tolist() == [40] * 40 + [41] * 41
