@@ -13,9 +13,10 @@ from matplotlib.figure import Figure
 
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports.ntp.figures import measured
-from marginaudit.reports.ntp.figures.direction import direction_figure
+from marginaudit.reports.ntp.figures.direction import RUN_COLOURS, direction_figure, runs_figure
 from marginaudit.reports.ntp.figures.measured import PANELS, ntp_2
 from marginaudit.reports.ntp.figures.measured import panel as draw_panel
+from marginaudit.reports.paper import RunRecords
 from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 from tests.command_line import Command
@@ -80,6 +81,26 @@ def test_the_measured_line_and_the_law() -> None:
     lower = drawn({}, law=[NAN, NAN, NAN, NAN, NAN, 1e-6])
     assert lower.get_ylim()[0] == pytest.approx(1e-6 / 30)
     assert texts(lower)["asymptotic law"] == (10_000, 1e-6)
+
+
+def test_recorded_runs_are_drawn_to_the_last_recorded_step_below_the_bounds() -> None:
+    def recorded(name: str, *rows: str) -> RunRecords:
+        return RunRecords(name, {}, {"stage2": "\n".join(["step,one_minus_cos", *rows])})
+
+    bounds = [{"step": t, "bound": 9.0 / t, "sharp_bound": None if t < 100 else 2.0 / t} for t in (2, 10, 100, 900)]
+    own = RunRecords("own", {"direction": {"stage2": bounds}}, recorded("", "0,", "1,.5", "100,.1", "900,.01").records)
+    above, axis = runs_figure([own, recorded("a", "0,", "5,.4", "100,0.2"), recorded("b$", "7,.3", "8,0")]).axes
+    assert lines(above, BOUND) == [([2, 10, 100], [4.5, 0.9, 0.09])]
+    assert lines(above, SHARPER) == [([100], [0.02])]
+    assert lines(axis, MEASURED) == [([1, 100], [0.5, 0.1])]
+    assert lines(axis, RUN_COLOURS[0]) == [([5, 100], [0.4, 0.2])]
+    assert lines(axis, RUN_COLOURS[1]) == [([7], [0.3])]
+    assert [line.get_marker() for line in axis.lines] == ["None", "", "o"]
+    assert above.get_xlim() == axis.get_xlim() == (1, 100)
+    assert {one.get_yscale() for one in (above, axis)} | {axis.get_xscale()} == {"log"}
+    legends = [[text.get_text() for text in one.get_legend().get_texts()] for one in (above, axis)]  # type: ignore[union-attr]
+    assert legends == [["Theorem 1", "Theorem 1, sharper"], ["own", "a", r"b\$"]]
+    assert above.get_title("left").startswith("own: how far")
 
 
 def test_a_bound_is_dashed_to_where_it_says_something() -> None:
