@@ -163,7 +163,7 @@ def stage1_law(dataset: Dataset, eta0: float, steps: Sequence[int], ov_solution:
     Parameters
     ----------
     dataset : Dataset
-        Its embeddings orthonormal.
+        Of two tokens or more, its embeddings orthonormal.
     eta0 : float
     steps : sequence of int
         The recorded t, increasing.
@@ -185,13 +185,12 @@ def stage1_law(dataset: Dataset, eta0: float, steps: Sequence[int], ov_solution:
     _require_closed_form(dataset, ov_solution)
     V = dataset.V
     t = np.asarray(steps, dtype=np.int64)
-    norm = t.astype(np.float64) * eta0 if V > 1 else np.zeros(len(t))
-    margin = norm / np.sqrt(V - 1) if V > 1 else np.full(len(t), np.nan)
+    norm = t.astype(np.float64) * eta0
+    margin = norm / np.sqrt(V - 1)
+    log_Z = infimum(V, margin)  # of Z = 1 + (V-1) exp(-M)
     with np.errstate(divide="ignore"):
-        # log of 1 + (V-1) exp(-M), and its log
-        log_Z = infimum(V, margin) if V > 1 else np.zeros(len(t))
-        log_log_Z = np.where(log_Z > EPS, np.log(log_Z), np.log(V - 1.0) - margin) if V > 1 else np.log(log_Z)
-        log_gradient = np.log(V) + np.log(V - 1.0) / 2 - margin - log_Z if V > 1 else np.full(len(t), -np.inf)
+        log_log_Z = np.where(log_Z > EPS, np.log(log_Z), np.log(V - 1.0) - margin)
+    log_gradient = np.log(V) + np.log(V - 1.0) / 2 - margin - log_Z
     log_loss = np.log(V) + log_log_Z
     moved = norm > 0
     return Stage1(
@@ -214,8 +213,6 @@ def stage1_law(dataset: Dataset, eta0: float, steps: Sequence[int], ov_solution:
 
 def _require_closed_form(dataset: Dataset, solution: MaxMargin) -> None:
     n, V, found = dataset.collocation.require_function(), dataset.V, solution.exact().weights_exact
-    if V == 1:
-        return
     # a column that holds the very objects that the first one does is compared with it by identity
     first = found.get(dataset.vocabulary[0], {})
     objects = {value: value for value in first.values()}

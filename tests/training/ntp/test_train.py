@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import solve_kq, solve_ov
-from marginaudit.orders.ntp import Dataset, free_dataset
+from marginaudit.orders.ntp import Dataset, Sample, free_dataset
 from marginaudit.training.ntp import (
     sample_classes,
     stage1,
@@ -68,6 +68,13 @@ def test_a_common_margin_is_found_and_exact(V: int) -> None:
     assert abs(trained.margin - exact) <= trained.margin_error
     assert trained.stage1.norm[-1] == pytest.approx(900 * 0.2 / np.sqrt(V), rel=1e-13, abs=0)
     assert trained.stage1.label_spread.max() <= 1e-12
+
+
+def test_one_token_is_never_trained() -> None:
+    alone = train(Dataset("alone", ("a",), (Sample(("a", "a"), "a"),), (1,), next_token={"a": "a"}), steps1=9, steps2=9)
+    assert alone.W_ov.tolist() == [[0.0]]
+    for stage in (alone.stage1, alone.stage2):
+        assert not np.any([stage.loss, stage.norm, stage.gradient_norm])
 
 
 @pytest.mark.parametrize(("steps1", "true_steps"), [(99_999, 99_999), (100_001, 100_000), (10**9, 100_000)])

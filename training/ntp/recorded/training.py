@@ -195,7 +195,7 @@ def _beside_own_steps(
     for t, W in _weights(record, kept):
         if now.moves < t:
             descent.advance(now, t, lambda _: None)
-        found, outside = _placed(iterate, t, W, enter)
+        found, outside = _placed(iterate, now.moves, W, enter)  # our steps are fewer where the gradient is 0
         missed = float(np.hypot(np.linalg.norm(found.weights - now.weights), outside))
         found.local_error = now.local_error + missed + _rounding(found, W)
         found.log_growth, found.inherited_error, found.last = now.log_growth, now.inherited_error, now.last
@@ -204,7 +204,7 @@ def _beside_own_steps(
 
 
 def _placed(iterate: Iterate, t: int, W: Floats, enter: Callable[[Floats], Entered]) -> tuple[Iterate, float]:
-    """W after t steps, as s What + rho with s = t lr."""
+    """W as s What + rho with s = t lr."""
     inside, outside = enter(W)
     return iterate.placed(t, inside - t * iterate.along_step * iterate.reference), outside
 

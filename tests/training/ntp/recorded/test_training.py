@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from marginaudit.margins.ntp import solve_kq, solve_ov
-from marginaudit.orders.ntp import CASES, Dataset, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.record import Recorder
 from marginaudit.training.ntp import Training, train
 from marginaudit.training.ntp.recorded import training
@@ -65,6 +65,28 @@ def test_error_bars_of_a_run_that_conforms_reach_our_own(data: Dataset, dtype: A
         assert found.common_margin
         assert abs(found.margin - 40 * 0.1 / 3**0.5) <= found.margin_error + 1e-14
         assert found.stage2.distance_error[-1] < 2000 * u
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        Dataset("one token", ("a",), (Sample(("a", "a"), "a"),), (1,), next_token={"a": "a"}),
+        Dataset("no pair", ("a", "b"), (Sample(("a", "a"), "b"),), (1,), next_token={"a": "b", "b": "a"}),
+    ],
+    ids=lambda data: data.name,
+)
+def test_weights_that_stay_0_are_measured_too(data: Dataset, tmp_path: Path) -> None:
+    recorder = Recorder(lr1=0.1, lr2=0.05)
+    for t in range(4):
+        own = train(data, steps1=t, steps2=3, lr1=0.1, lr2=0.05, at=range(4), ov_reference=solve_ov(data))
+        recorder.stage1(t, own.W_ov)
+        recorder.stage2(t, np.zeros((data.V, data.V)))
+    found, conforms = measured(data, recorder, tmp_path)
+    assert conforms
+    assert found.margin_error < 1e-12
+    for mine, theirs in ((own.stage1, found.stage1), (own.stage2, found.stage2)):
+        for name in ("loss", "norm", "one_minus_cos"):
+            np.testing.assert_allclose(theirs.columns()[name], mine.columns()[name], rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
