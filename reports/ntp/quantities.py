@@ -265,7 +265,9 @@ def late_records(run: Run, column: Literal["log_excess", "one_minus_cos"], radiu
         values, radii = found.columns[column]
         step, begun = found.step, found.step >= 1
         return replace(series(values[begun], radius=radii[begun], step=step[begun]), evidence=Evidence.CERTIFIED)
-    return series(getattr(stage, column)[kept], radius=radius[kept], step=stage.step[kept])
+    value = getattr(stage, column)[kept]
+    known = ~np.isnan(value)  # a recorded W may stay 0, which has no direction
+    return series(np.where(known, value, 0.0), radius=np.where(known, radius[kept], np.inf), step=stage.step[kept])
 
 
 def excess_rate(run: Run) -> Series:

@@ -10,7 +10,7 @@ import pytest
 
 from marginaudit import audit
 from marginaudit.orders import InputError
-from marginaudit.orders.ntp import CASES
+from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.record import Recorder
 from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.sources import named_trajectory
@@ -211,6 +211,22 @@ def test_odd_trajectories_break_nothing(odd: str, name: str, folder: Path, tmp_p
         table.grids("odd", table.of(run))
     json.dumps(finite(PAPER.facts(run)))
     PAPER.records(run)
+
+
+def test_weights_that_rounding_keeps_at_0_have_no_direction(tmp_path: Path) -> None:
+    """P is 0 or 1 in float64, and so eq. 6 is 0."""
+    data = Dataset("two", ("a", "b"), (Sample(("a", "a", "b"), "b"),), (1,), next_token={"a": "b", "b": "a"})
+    recorder = Recorder(1e5, 0.025)
+    for t in (0, 1):
+        recorder.stage1(t, 1e5 * t * np.array([[-0.5, 0.5], [0.5, -0.5]]))
+    for t in range(4):
+        recorder.stage2(t, np.zeros((2, 2)))
+    recorder.save(tmp_path / "run.npz")
+    recorded = RecordedRun(data, Config(), None, tmp_path / "run.npz")
+    assert not recorded.departs
+    found = {claim.id: claim.judge(recorded) for claim in PAPER.claims}
+    assert {claim: one.detail for claim, one in found.items() if one.verdict is Verdict.BROKEN} == {}
+    assert "By itself the measurement is inconclusive" in found["sharp.rate"].detail
 
 
 def test_bounds_that_are_attained_allow_for_the_rounding_of_who_recorded(tmp_path: Path) -> None:
