@@ -16,7 +16,8 @@ entry:
   g for each term of their sum and one for the division, beside its own terms;
 - in W_ov's gradient of eq. 1, (P - e_y) (X phi)^T: the errors of both factors, each times the other's size.
 
-The bound grows with the condition of the gradient by itself: where terms cancel, it is large beside their sum.
+The bound grows with the condition of the gradient by itself: where terms cancel, it is large beside their sum. Where
+errors of arguments are not small and may move a share, first order says nothing, and the bound is infinite.
 """
 
 from typing import NamedTuple
@@ -30,6 +31,12 @@ from marginaudit.training.ntp.model.classes import Indices, class_of_samples, sa
 EXP = 4
 """The relative error of exp in units of u, at most: libraries for processors and GPUs promise 1 to 4."""
 
+FIRST_ORDER = 0.1
+"""Largest error of the difference of two arguments of exp for which first order in it is enough."""
+
+LEAST_EXPONENT = float(np.log(np.finfo(np.float64).smallest_subnormal))
+"""exp of less is 0."""
+
 
 class Gradient(NamedTuple):
     """A gradient, and entry by entry a bound on its rounding."""
@@ -39,10 +46,11 @@ class Gradient(NamedTuple):
 
 
 class Softmax(NamedTuple):
-    """Probabilities along the rows, and a bound on the relative error of each."""
+    """Probabilities along the rows, a bound on the relative error of each, and whether rounding may decide one."""
 
     value: Floats
     relative: Floats
+    lost: bool
 
 
 class Stage1Loss:
@@ -70,7 +78,7 @@ class Stage1Loss:
         r, dr = _surplus(P, self.answer, every, u)
         r, dr = weights[:, None] * r, weights[:, None] * (dr + u * abs(r))
         value = r.T @ E
-        return Gradient(value, dr.T @ abs(E) + (_terms(E.T) + 1) * u * (abs(r).T @ abs(E)))
+        return _bounded(value, dr.T @ abs(E) + (_terms(E.T) + 1) * u * (abs(r).T @ abs(E)), P)
 
 
 class Stage2Loss:
@@ -120,7 +128,7 @@ class Stage2Loss:
             self._scatter(scale * x) for x in (term, abs(term), rounding + (self.terms + 3) * u * abs(term))
         )
         carried = 0 if _one_hot(E) else 2 * (len(E) + 1) * u
-        return Gradient(E.T @ G @ E, abs(E).T @ (bound + carried * size) @ abs(E))
+        return _bounded(E.T @ G @ E, abs(E).T @ (bound + carried * size) @ abs(E), phi, P)
 
     def ov_gradient(self, W_ov: Floats, W: Floats, u: float) -> Gradient:
         """The gradient of the same loss in W_ov: the sum of pi (P - e_y) (X phi)^T."""
@@ -130,7 +138,7 @@ class Stage2Loss:
         (value, error), pi = context, self.weights[:, None]
         off_r, off_context = dr + (self.terms + 2) * u * abs(r), error + (self.longest + 1) * u * value
         off = (pi * off_r).T @ value + (pi * abs(r)).T @ off_context
-        return Gradient((pi * r).T @ (value @ self.E), off @ abs(self.E))
+        return _bounded((pi * r).T @ (value @ self.E), off @ abs(self.E), phi, P)
 
     def _attention(self, W: Floats, u: float) -> tuple[Softmax, tuple[Floats, Floats]]:
         """phi summed over each token's positions, edge by edge, and as (classes, tokens) arrays with its error."""
@@ -143,7 +151,7 @@ class Stage2Loss:
         counts = np.ones_like(s)
         counts[at] = self.count
         phi = _softmax(s, error, u, counts, terms=self.longest)
-        return Softmax(phi.value[at], phi.relative[at]), (phi.value, phi.value * phi.relative)
+        return Softmax(phi.value[at], phi.relative[at], phi.lost), (phi.value, phi.value * phi.relative)
 
     def _probabilities(
         self, W_ov: Floats, phi: Softmax, context: tuple[Floats, Floats], u: float
@@ -172,7 +180,16 @@ def _softmax(z: Floats, error: Floats, u: float, counts: Floats | None = None, t
     value = e / e.sum(axis=1, keepdims=True)
     own = np.where(value > 0, error + u * np.where(np.isfinite(below), abs(below), 0) + EXP * u, 0)
     others = (value * own).sum(axis=1, keepdims=True) - value * own
-    return Softmax(value, (1 - value) * own + abs(others) + ((z.shape[1] if terms is None else terms) + 1) * u)
+    relative = (1 - value) * own + abs(others) + ((z.shape[1] if terms is None else terms) + 1) * u
+    apart = error + error.max(axis=1, keepdims=True)
+    lost = (apart > FIRST_ORDER) & (below + apart > LEAST_EXPONENT)
+    np.put_along_axis(lost, below.argmax(axis=1, keepdims=True), False, axis=1)  # where the others are 0, it is 1
+    return Softmax(value, relative, bool(lost.any()))
+
+
+def _bounded(value: Floats, rounding: Floats, *shares: Softmax) -> Gradient:
+    """A gradient with its bound, which is infinite where rounding decides one of the shares in it."""
+    return Gradient(value, np.full_like(value, np.inf) if any(one.lost for one in shares) else rounding)
 
 
 def _surplus(P: Softmax, answer: Indices, row: Indices, u: float) -> tuple[Floats, Floats]:

@@ -146,14 +146,29 @@ def both_gradients(off: Rounding, data: Dataset, W_ov: Any, W: Any) -> tuple[Any
 def test_the_bound_holds_all_that_roundings_can_add_up_to_and_is_not_far_above(name: str, size: float) -> None:
     data = DATA[name]
     W_ov, W = weights(data, size, np.float64)
-    loss = Stage2Loss(data)
+    loss, u = Stage2Loss(data), 2.0**-40
     for found, worst, factor in (
-        (Stage1Loss(data).gradient(W_ov, 1.0), most(lambda off: eq_5(off, data, W_ov)), 1.4),
-        (loss.gradient(W_ov, W, 1.0), most(lambda off: both_gradients(off, data, W_ov, W)[0]), 3),
-        (loss.ov_gradient(W_ov, W, 1.0), most(lambda off: both_gradients(off, data, W_ov, W)[1]), 3.5),
+        (Stage1Loss(data).gradient(W_ov, u), most(lambda off: eq_5(off, data, W_ov)), 1.4),
+        (loss.gradient(W_ov, W, u), most(lambda off: both_gradients(off, data, W_ov, W)[0]), 3),
+        (loss.ov_gradient(W_ov, W, u), most(lambda off: both_gradients(off, data, W_ov, W)[1]), 3.5),
     ):
-        assert (worst <= found.rounding * (1 + 1e-9)).all()
-        assert np.linalg.norm(found.rounding) <= factor * np.linalg.norm(worst)
+        assert (worst <= found.rounding / u * (1 + 1e-9)).all()
+        assert np.linalg.norm(found.rounding) <= factor * u * np.linalg.norm(worst)
+
+
+@pytest.mark.parametrize(
+    ("size", "gap", "lost"),
+    [(1e10, 1.0, True), (1e10, 2000.0, True), (1e10, 1e5, False), (1e4, 1.0, False), (5e5, 1.0, True)],
+)
+def test_there_is_no_bound_where_rounding_decides_a_share(size: float, gap: float, lost: bool) -> None:
+    """Logits, or scores, of a size in float32, the two largest of them apart by a gap."""
+    data, u = DATA["one-hot"], 2.0**-24
+    W = np.tile([size, size - gap, 0.0, 0.0], (data.V, 1)).T
+    nothing, loss = np.zeros_like(W), Stage2Loss(data)
+    assert np.isinf(Stage1Loss(data).gradient(W, u).rounding).all() == lost
+    for of in (loss.gradient, loss.ov_gradient):
+        assert np.isinf(of(W, nothing, u).rounding).all() == lost
+        assert np.isinf(of(nothing, W, u).rounding).all() == lost
 
 
 def test_other_weights_are_means_over_samples_and_over_queries() -> None:
