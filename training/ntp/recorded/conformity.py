@@ -28,7 +28,7 @@ from marginaudit.orders.ntp import Dataset
 from marginaudit.training.conformity import AGREES, CLEAR, Compared, Departure
 from marginaudit.training.ntp.algorithm1 import train
 from marginaudit.training.ntp.recorded.causes import Cause, Frozen, causes
-from marginaudit.training.ntp.recorded.gradients import Stage1Loss, Stage2Loss
+from marginaudit.training.ntp.recorded.gradients import Gradient, Stage1Loss, Stage2Loss
 from marginaudit.training.ntp.recorded.rules import Rule, Stage, normalised, textbook, unit
 from marginaudit.training.ntp.recorded.trajectory import Trajectory
 from marginaudit.training.ntp.records import Progress
@@ -188,8 +188,9 @@ def _departure(stage: Stage, row: _Row, error: float, bar: float, cause: str | N
 def _off_in_length(stage: Stage, run: Recorded, i: int, row: _Row) -> tuple[float, float] | None:
     """Deviation of a step's length from lr, and the part that rounding explains, if that is less; or None.
 
-    The norm is a sum of k squares, each of which may underflow in the file's precision. Of several steps the lengths
-    add up to no more than that number of lr. A gradient that is rounding alone has no direction, and no length either.
+    The norm is a sum of k squares, each of which may underflow in the file's precision: of several steps most at one of
+    both ends. The lengths of several steps add up to no more than that number of lr. A gradient that is rounding alone
+    has no direction, and no length either.
     """
     W, before = (np.asarray(run.weights[i - 1], np.float64), run.step[i - 1]) if i else (np.zeros_like(row.apart), 0)
     taken = int(row.step - before)
@@ -200,10 +201,17 @@ def _off_in_length(stage: Stage, run: Recorded, i: int, row: _Row) -> tuple[floa
         return None
     excess = row.length - taken * stage.lr
     k, least = np.count_nonzero(G), float(np.finfo(run.precision).smallest_subnormal)
-    share = (k / 2 + 4) * stage.u + k * least / float(np.sum(G * G))
+    ends = (W, np.asarray(run.weights[i], np.float64))[:taken]
+    left = min(_squares_left(stage.gradient(end)) for end in ends)
+    share = (k / 2 + 4) * stage.u + (k * least / left if left else inf)
     bar = row.written + taken * stage.lr * share
     error = abs(excess) if taken == 1 else excess
     return (error, bar) if error > bar else None
+
+
+def _squares_left(gradient: Gradient) -> float:
+    """The sum of squares that rounding leaves of a gradient, at least."""
+    return float(np.sum(np.maximum(np.abs(gradient.value) - gradient.rounding, 0.0) ** 2))
 
 
 def _followed(
@@ -241,8 +249,8 @@ def _followed(
 
 
 def _direction(change: Floats) -> Floats:
-    """A random unit vector among the weights that move, always the same."""
-    found = np.random.default_rng(0).normal(size=change.shape) * (change != 0)
+    """A random unit vector among the weights that move, or among all where none does, always the same."""
+    found = np.random.default_rng(0).normal(size=change.shape) * ((change != 0) | (not change.any()))
     norm = float(np.linalg.norm(found))
     return np.asarray(found / norm) if norm > 0 else found
 

@@ -118,7 +118,7 @@ def textbook(stage: Stage, T: int, dtype: np.dtype[Any], start: Floats | None = 
         P /= P.sum(axis=1, keepdims=True)
         P[every, loss.answer] -= 1
         G = P.T if plain_tokens else P.T @ E
-        W = W - dtype.type(stage.lr) * G / np.linalg.norm(G)
+        W = W - dtype.type(stage.lr) * G / (np.linalg.norm(G) or dtype.type(1))
     return W.astype(np.float64)
 
 

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marginaudit.orders.ntp import CASES, Dataset
+from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.record import Recorder
 from marginaudit.training.conformity import Compared, Departure
 from marginaudit.training.ntp import train
 from marginaudit.training.ntp.recorded.conformity import compared
+from marginaudit.training.ntp.recorded.gradients import Stage1Loss
+from marginaudit.training.ntp.recorded.rules import Stage, textbook
 from marginaudit.training.ntp.recorded.trajectory import read_trajectory
 from tests.training.ntp.recorded.program import Mistake, run, stage1_gradient, stage2_gradient
 
@@ -170,22 +172,43 @@ def test_nothing_is_decided_where_rounding_hides_the_gradient(tmp_path: Path) ->
     assert (found.decided, found.records) == (1, 2)
 
 
-def test_a_step_has_its_length_where_rounding_hides_its_direction(tmp_path: Path) -> None:
+@pytest.mark.parametrize("T", [600, 900])
+def test_a_step_has_its_length_where_rounding_hides_its_direction(T: int, tmp_path: Path) -> None:
+    """After 900 steps the squares of the gradient's entries underflow in float32."""
     recorder = Recorder(lr1=0.1)
-    W_ov = train(ONE_HOT, steps1=900, steps2=0, lr1=0.1).W_ov.astype(np.float32)
-    for t in (900, 901):
+    W_ov = train(ONE_HOT, steps1=T, steps2=0, lr1=0.1).W_ov.astype(np.float32)
+    for t in (T, T + 1):
         recorder.stage1(t, W_ov)
     (found,) = stages(tmp_path, ONE_HOT, recorder)
-    assert found.departs_at is not None
-    assert (found.departs_at.step, found.departs_at.cause) == (901, "a step of length 0")
+    departs = found.departs_at and (found.departs_at.step, found.departs_at.cause)
+    assert departs == ((601, "a step of length 0") if T == 600 else None)
+
+
+def test_steps_across_a_gap_are_as_long_as_underflow_makes_the_last_one(tmp_path: Path) -> None:
+    first, _ = stages(tmp_path, ONE_HOT, run(ONE_HOT, np.float32, (19, 0), (8.0, 0.05), every=5))
+    assert first.departs_at is None
+
+
+def test_a_gradient_that_is_rounding_alone_may_lead_anywhere_across_a_gap_too(tmp_path: Path) -> None:
+    data = Dataset("alike", ("a", "b"), (Sample(("a",) * 3, "b"),), (1,), next_token={"a": "b", "b": "a"})
+    recorder = Recorder(lr1=0.1, lr2=0.05)
+    recorder.stage1(9, train(data, steps1=9, steps2=0, lr1=0.1).W_ov)
+    for t in (0, 3):
+        recorder.stage2(t, t * 0.05 * np.array([[1.0, 0.0], [0.0, 0.0]]))
+    assert [one.departs_at for one in stages(tmp_path, data, recorder)] == [None, None]
+
+
+def test_a_textbooks_stage_1_stands_still_where_its_gradient_underflows() -> None:
+    W_ov = textbook(Stage(Stage1Loss(ONE_HOT), 1.0, 2.0**-24), 900, np.dtype(np.float32))
+    assert np.isfinite(W_ov).all()
 
 
 @pytest.mark.parametrize(("share", "departs"), [(0.3, False), (2.0, True)])
 def test_five_steps_go_no_farther_than_five_lengths_and_may_turn(share: float, departs: bool, tmp_path: Path) -> None:
     recorder = Recorder(lr1=0.1)
-    W_ov = train(ONE_HOT, steps1=900, steps2=0, lr1=0.1).W_ov
-    recorder.stage1(900, W_ov.astype(np.float32))
-    recorder.stage1(905, (W_ov + share * 5 * 0.1 * W_ov / np.linalg.norm(W_ov)).astype(np.float32))
+    W_ov = train(ONE_HOT, steps1=600, steps2=0, lr1=0.1).W_ov
+    recorder.stage1(600, W_ov.astype(np.float32))
+    recorder.stage1(605, (W_ov + share * 5 * 0.1 * W_ov / np.linalg.norm(W_ov)).astype(np.float32))
     (found,) = stages(tmp_path, ONE_HOT, recorder)
     assert (found.departs_at is not None) == departs
 
