@@ -399,3 +399,9 @@ def test_the_page_on_your_paper_walks_through_what_new_paper_writes() -> None:
     blocks = [textwrap.dedent(block) for block in re.findall(r"```python\n(.*?)```", section, re.DOTALL)]
     assert len(blocks) == 3
     assert all(block in code for block in blocks)
+
+
+def test_train_tells_why_a_run_ended(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    third = paper_named("third")
+    monkeypatch.setattr(third.run, "ended", "no step is left")
+    assert command("train", first_case(third)).err.endswith(": no step is left\n")

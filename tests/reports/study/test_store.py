@@ -61,6 +61,18 @@ def test_a_result_is_made_once(tmp_path: Path) -> None:
     assert len(made) == 4
 
 
+def test_a_result_is_there_until_the_next_one_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Store(tmp_path).write("k", 1)
+
+    def killed(self: Path, target: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        Store(tmp_path, cache=True).write("k", 2)
+    assert Store(tmp_path).read("k") == 1
+
+
 def test_a_cache_drops_its_oldest_and_what_it_cannot_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "MOST_KEPT", 2)
     folder = tmp_path / "cache"
