@@ -124,8 +124,10 @@ class Limit:
         )
 
     def _vanishes(self, step: Floats, measured: Series) -> bool:
-        decade = step >= step[-1] / 10
-        before = np.median(measured.value[decade & (step <= step[-1] / 8)])
+        early = (step >= step[-1] / 10) & (step <= step[-1] / 8)
+        if not early.any():
+            return False
+        before = np.median(measured.value[early])
         after = np.median(measured.upper[step >= 0.8 * step[-1]])
         return bool(before > 0 and after < VANISHING * before)
 

@@ -85,8 +85,7 @@ def asymptotic_from(step: NDArray[np.int64], gap: Floats, law: Floats) -> int | 
     >>> asymptotic_from(np.array([1, 2, 3]), np.array([4.0, 1.0, 0.5]), np.array([np.nan, 1.0, 0.5]))
     2
     """
-    with np.errstate(invalid="ignore"):
-        near = np.abs(gap / law - 1) < NEAR_THE_LAW
+    near = np.abs(gap - law) < NEAR_THE_LAW * law
     far = np.flatnonzero(~near)
     first = int(far[-1]) + 1 if len(far) else 0
     return int(step[first]) if first < len(step) else None

@@ -69,8 +69,8 @@ def audited(document: Mapping[str, Any], settings: Settings) -> Audited:
     """Audit every built-in claim on a document."""
     config = Config(steps1=settings.steps1, steps2=settings.steps2, lr1=settings.lr1, lr2=settings.lr2, at=settings.at)
     data = dataset_from_document(document)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         found = audit([Source(data, PAPER, data.name)], PAPER.claims, {PAPER.name: config}, _quiet)
         [run] = found.runs
         assert isinstance(run, Run)

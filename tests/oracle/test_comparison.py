@@ -30,6 +30,7 @@ HOLDS = {
     "bound": 1.5,
     "slack": 1.5,
     "worst_step": 2,
+    "repeats_within": None,
     "first_violation": None,
     "detail": "",
 }
@@ -113,6 +114,12 @@ def test_a_wrong_number_is_noticed(row: dict[str, Any], answer: Answer) -> None:
 def test_error_bars_of_the_row_count() -> None:
     assert kinds(HOLDS | {"measured": 1.1, "slack": 1.5 / 1.1, "detail": "relative error bars 1.0e-01."}, TRUE) == []
     assert kinds(HOLDS | {"bound": 1.6, "slack": 1.6, "detail": "relative error bars 1.0e-01."}, TRUE) == ["number"]
+
+
+def test_any_step_that_error_bars_leave_open_may_be_called_the_worst() -> None:
+    row = HOLDS | {"measured": 0.5, "slack": 3.0, "worst_step": 3}
+    assert kinds(row | {"repeats_within": 1.1}, TRUE) == []
+    assert kinds(row | {"repeats_within": 0.9}, TRUE) == ["number"]
 
 
 def test_numbers_are_taken_where_the_bound_says_something() -> None:

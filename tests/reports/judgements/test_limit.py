@@ -191,6 +191,7 @@ def test_a_positive_limit_vanishes_if_a_fifth_is_left_after_a_decade() -> None:
     assert vanishing(0.0, -2.0) is OPEN
     assert vanishing(1.0, 0.19, regime=101) is OPEN
     assert judged(np.where(STEP <= 125, 1.0, 0.001), 0.001 * 1.05, positive=True).verdict is VIOLATED
+    assert judged(3 / STEP[[0, -1]], positive=True, step=STEP[[0, -1]]).verdict is OPEN
 
 
 def cycle(sizes: list[float], turns: str, *, radius: Any = 0.0, base: float = 3.0, **change: Any) -> Finding:

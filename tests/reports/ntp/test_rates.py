@@ -59,6 +59,7 @@ def test_the_asymptotic_regime_starts_after_the_last_step_away_from_the_law(off:
     gap = np.where(T < 1000, law * (1 + off), law * (1 + off / 4))
     assert asymptotic_from(STEP, gap, law) == int(STEP[T >= 1000][0])
     assert asymptotic_from(STEP, law * (1 + off), law) is None
+    assert asymptotic_from(STEP, law, law * (STEP > 1)) == int(STEP[STEP > 1][0])
     assert asymptotic_from(STEP, law, NONE) is None
 
 

@@ -7,6 +7,7 @@ by at most eta/2 times the arc that v travels. So after the arc L, steps and flo
 most B = (eta/2) L e^L, to leading order in eta.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -181,7 +182,9 @@ def integrated(field: LateField, eta: float, s0: float, rest0: Floats, goals: Fl
         while solver.t < goal:
             solver.t_bound, solver.status = goal, "running"
             try:
-                problem = solver.step()
+                with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
+                    warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)  # the solver then takes a shorter step
+                    problem = solver.step()
             except CertificateError:
                 raise
             except RuntimeError as failure:

@@ -1,5 +1,7 @@
 """The flow against true steps: its stated error covers them."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy
@@ -53,6 +55,21 @@ def test_the_stated_error_covers_true_steps(data: Dataset) -> None:
     assert covered(found, relative, distance, eta)
     assert (found.error < 1e-5).all()
     np.testing.assert_allclose(found.rest[0], late_steps(*problem, eta, [100_000])[0], rtol=0, atol=1e-13)
+
+
+def test_the_solver_gets_over_a_singular_matrix_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = scipy.integrate.Radau.step
+
+    def step(solver: scipy.integrate.Radau) -> str | None:
+        warnings.warn("Diagonal number 2 is exactly zero.", scipy.linalg.LinAlgWarning, stacklevel=1)
+        np.inf * np.zeros(1)
+        return taken(solver)
+
+    problem, eta = of_dataset(DEGENERATE), eta_of(DEGENERATE)
+    (start,) = late_steps(*problem, eta, [100_000])
+    expected = fast_forward(*problem, eta, 100_000, start, [200_000]).rest
+    monkeypatch.setattr(scipy.integrate.Radau, "step", step)
+    assert (fast_forward(*problem, eta, 100_000, start, [200_000]).rest == expected).all()
 
 
 def test_the_bound_is_tight_at_first() -> None:
