@@ -170,6 +170,8 @@ def test_what_is_refused(folder: Path, command: Command, tmp_path: Path) -> None
     assert "--trajectory: got '=x', expected [NAME=]FILE" in command.refused("audit", "example-1", "--trajectory", "=x")
     with pytest.raises(InputError, match=r"no\.npz: got No such file"):
         audit("example-1", trajectory="no.npz")
+    with pytest.raises(InputError, match="expected n to be a function on the whole vocabulary"):
+        audit([["S", "V", "O", "P"]], trajectory=folder / "double.npz")
 
 
 ODD = {
