@@ -6,7 +6,8 @@ the first one lies W = 0 at step 0. What rounding explains is the bar:
 - of one step, lr times what rounding may do to the direction (`unit`), and u times the weights, once for the
   subtraction, twice for writing both records;
 - of several, `SAFETY` times the distance of a second run whose steps are each off by that much, always in the same
-  direction. Such a bar is an estimate.
+  random direction, times sqrt(n), n the weights that move: a share of 1/sqrt(n) of it lies, about, in the direction in
+  which errors grow most. Such a bar is an estimate.
 
 Where the bar exceeds the distance that Algorithm 1 goes, rounding explains anything, and nothing is decided unless
 the record agrees with it all the same. But a step has the length lr there too.
@@ -238,7 +239,7 @@ def _followed(
         if far:
             bar = inf
         elif t - before > 1:
-            bar = SAFETY * float(np.linalg.norm(here - there))
+            bar = SAFETY * float(np.sqrt(np.count_nonzero(there - W)) * np.linalg.norm(here - there))
         elif stage.aside is not None:
             bar += SAFETY * float(np.linalg.norm(np.nan_to_num(here - there)))
         length = float(np.linalg.norm(recorded - W))

@@ -75,7 +75,7 @@ def run(
     mistake: Mistake = Mistake(),
     every: int = 1,
 ) -> Recorder:
-    """The recorded run; a mistake is of stage 2."""
+    """The recorded run, which stands still where a gradient is 0; a mistake is of stage 2."""
     lr1, lr2 = (dtype(x) for x in lr)
     V, d = data.embeddings.shape
     recorder = Recorder(*lr)
@@ -83,7 +83,7 @@ def run(
     recorder.stage1(0, W_ov)
     for t in range(1, steps[0] + 1):
         G = stage1_gradient(data, W_ov)
-        W_ov -= lr1 * G / np.linalg.norm(G)
+        W_ov -= lr1 * G / (np.linalg.norm(G) or dtype(1))
         if t % every == 0 or t == steps[0]:
             recorder.stage1(t, W_ov)
     v, m, s = (np.zeros((d, d), dtype) for _ in range(3))
@@ -101,7 +101,7 @@ def run(
             norm = np.hypot(np.linalg.norm(G), np.linalg.norm(G_ov))
             G, W_ov = G / norm, W_ov - size * G_ov / norm
         elif mistake.normalised:
-            G = G / (np.linalg.norm(G) + dtype(mistake.epsilon))
+            G = G / (np.linalg.norm(G) + dtype(mistake.epsilon) or dtype(1))
         v = dtype(mistake.momentum) * v + G
         W -= size * (v + dtype(mistake.decay) * W)
         if mistake.ov_moves:
