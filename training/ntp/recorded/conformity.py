@@ -205,7 +205,7 @@ def _off_in_length(stage: Stage, run: Recorded, i: int, row: _Row) -> tuple[floa
     ends = (W, np.asarray(run.weights[i], np.float64))[:taken]
     left = min(_squares_left(stage.gradient(end)) for end in ends)
     share = (k / 2 + 4) * stage.u + (k * least / left if left else inf)
-    bar = row.written + taken * stage.lr * share
+    bar = taken * (row.written + stage.lr * share)  # each step is rounded to the weights
     error = abs(excess) if taken == 1 else excess
     return (error, bar) if error > bar else None
 
