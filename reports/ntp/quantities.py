@@ -265,9 +265,13 @@ def late_records(run: Run, column: Literal["log_excess", "one_minus_cos"], radiu
         values, radii = found.columns[column]
         step, begun = found.step, found.step >= 1
         return replace(series(values[begun], radius=radii[begun], step=step[begun]), evidence=Evidence.CERTIFIED)
-    value = getattr(stage, column)[kept]
-    known = ~np.isnan(value)  # a recorded W may stay 0, which has no direction
-    return series(np.where(known, value, 0.0), radius=np.where(known, radius[kept], np.inf), step=stage.step[kept])
+    return unknown_where_nan(getattr(stage, column)[kept], radius[kept], stage.step[kept])
+
+
+def unknown_where_nan(value: Floats, radius: Floats, step: NDArray[np.int64]) -> Series:
+    """A series along steps; an entry that is no number, as of a W of 0 that has no direction, may be anything."""
+    known = ~np.isnan(value)
+    return series(np.where(known, value, 0.0), radius=np.where(known, radius, np.inf), step=step)
 
 
 def excess_rate(run: Run) -> Series:

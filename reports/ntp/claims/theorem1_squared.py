@@ -27,12 +27,13 @@ from marginaudit.reports.ntp.quantities import (
     no_stage2,
     nothing_to_learn,
     stage2_direction,
+    unknown_where_nan,
 )
 from marginaudit.reports.ntp.rates import measured_constants
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.step_size import SHORT, SHORT_LATEX, for_short_and_for_any_step
 from marginaudit.reports.run import once_a_run
-from marginaudit.reports.series import Series, series
+from marginaudit.reports.series import Series
 from marginaudit.reports.source_words import corrected
 from marginaudit.reports.standing import proved
 from marginaudit.training.ntp.model.edges import MergedEdges, merged_edges, no_reduction, sentence_edges
@@ -237,8 +238,7 @@ def _constant(run: Run) -> Series:
         square = np.ones(0) if gap.step is None else gap.step.astype(float) ** 2
         return replace(gap, value=gap.value * square, radius=gap.radius * square)
     step, value, radius = measured_constants(run, degenerate=degenerate)
-    known = ~np.isnan(value)  # unless rounding hid the first gradient
-    return series(np.where(known, value, 0.0), radius=np.where(known, radius, np.inf), step=step)
+    return unknown_where_nan(value, radius, step)
 
 
 def _predicted(run: Run) -> float:

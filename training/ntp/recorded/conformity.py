@@ -195,15 +195,16 @@ def _off_in_length(stage: Stage, run: Recorded, i: int, row: _Row) -> tuple[floa
     """
     W, before = (np.asarray(run.weights[i - 1], np.float64), run.step[i - 1]) if i else (np.zeros_like(row.apart), 0)
     taken = int(row.step - before)
-    G = stage.gradient(W).value
+    gradient = stage.gradient(W)
     nudge = NUDGE * (1 + float(np.linalg.norm(W))) * _direction(np.ones_like(W))
-    turned = unit(stage.gradient(W + nudge), stage.u)[0] - unit(stage.gradient(W), stage.u)[0]
-    if taken > MOST_STEPS or not np.any(G) or np.linalg.norm(turned) > AGREES:
+    turned = unit(stage.gradient(W + nudge), stage.u)[0] - unit(gradient, stage.u)[0]
+    if taken > MOST_STEPS or not np.any(gradient.value) or np.linalg.norm(turned) > AGREES:
         return None
     excess = row.length - taken * stage.lr
-    k, least = np.count_nonzero(G), float(np.finfo(run.precision).smallest_subnormal)
-    ends = (W, np.asarray(run.weights[i], np.float64))[:taken]
-    left = min(_squares_left(stage.gradient(end)) for end in ends)
+    k, least = np.count_nonzero(gradient.value), float(np.finfo(run.precision).smallest_subnormal)
+    left = _squares_left(gradient)
+    if taken > 1:
+        left = min(left, _squares_left(stage.gradient(np.asarray(run.weights[i], np.float64))))
     share = (k / 2 + 4) * stage.u + (k * least / left if left else inf)
     bar = taken * (row.written + stage.lr * share)  # each step is rounded to the weights
     error = abs(excess) if taken == 1 else excess

@@ -20,6 +20,7 @@ from marginaudit.reports.ntp.quantities import asymptotic_from
 @cache
 def run() -> Run:
     data = free_dataset(V=8, N=14, L=4, seed=45, optimal=(2, 3), non_optimal=(2, 3), max_count=9)
+    assert any(min(len(o.optimal), len(o.non_optimal), len(o.non_comparable)) > 1 for o in data.orders.values())
     return Run(data, Config(steps1=40, steps2=12, lr2=0.2))
 
 
