@@ -181,10 +181,15 @@ def _softmax(z: Floats, error: Floats, u: float, counts: Floats | None = None, t
     own = np.where(value > 0, error + u * np.where(np.isfinite(below), abs(below), 0) + EXP * u, 0)
     others = (value * own).sum(axis=1, keepdims=True) - value * own
     relative = (1 - value) * own + abs(others) + ((z.shape[1] if terms is None else terms) + 1) * u
+    return Softmax(value, relative, bool(2 * error.max() > FIRST_ORDER) and _may_decide(error, below))
+
+
+def _may_decide(error: Floats, below: Floats) -> bool:
+    """Whether errors of arguments, each so far below the row's largest, may make a share something else."""
     apart = error + error.max(axis=1, keepdims=True)
     lost = (apart > FIRST_ORDER) & (below + apart > LEAST_EXPONENT)
     np.put_along_axis(lost, below.argmax(axis=1, keepdims=True), False, axis=1)  # where the others are 0, it is 1
-    return Softmax(value, relative, bool(lost.any()))
+    return bool(lost.any())
 
 
 def _bounded(value: Floats, rounding: Floats, *shares: Softmax) -> Gradient:
