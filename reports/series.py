@@ -96,6 +96,24 @@ class Series:
             radius = np.where(np.isfinite(upper), upper - value + FORMULA_ROUNDING * upper, np.inf)
         return replace(self, value=np.where(np.isfinite(value), value, 0.0), radius=radius, log=False)
 
+    def along(self, statement: str) -> NDArray[np.float64]:
+        """The positions of the entries, for a statement about their logarithms.
+
+        Raises
+        ------
+        ValueError
+            There are none, one is not positive, or they are not in order.
+        """
+        if self.step is None:
+            raise ValueError(f"{statement} along steps, and the series has none")
+        step = self.step.astype(float)
+        for before, after in zip([0.0, *step], step, strict=False):
+            if not 0 < after >= before:
+                got, last = position_text(after), position_text(before)
+                expected = f"at least {last}" if before else "more than 0"
+                raise ValueError(f"{statement} along steps: got {self.clock} = {got}, expected {expected}")
+        return step
+
     @property
     def _finite_radius(self) -> NDArray[Any]:
         return np.where(self.bounded, self.radius, 0)

@@ -23,7 +23,7 @@ RUNAWAY = 10.0
 """A needed constant that leaves the fitted one behind by this factor, at a pace that does not slow, refutes it."""
 
 SLOWING = 0.9
-"""The pace slows if the second half of the tested steps' logarithms adds less than this share of the first."""
+"""The pace slows if over the second half of the steps' logarithms it is below this share of the first half's."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class HiddenConstant:
 
     It holds when the fitted constant survives the rest. It is violated when the needed constant runs
     away from the fitted one, error bars taken off, at a pace that does not slow down, or when a step leaves no
-    constant of the right sign. Anything else is inconclusive.
+    constant of the right sign. Anything else is inconclusive, and so is a run with too few steps to show a pace.
 
     Where a ``regime`` is given, only a run whose last decade lies beyond it shows a constant that runs away. A
     statement about ``late`` steps only is judged on that decade, and not at all before; no constant serves it where
@@ -149,7 +149,7 @@ class HiddenConstant:
         at = len(needed) - len(rest) + int(np.argmax(rest))
         refuted = np.flatnonzero(~fitted_on & (needed > constant))
         beyond_bars = bool(self._needed(measured, shape, bars=-1)[-1] - constant > np.log(RUNAWAY))
-        verdict = self._verdict(needed, fitted_on, constant, np.log(step), runaway=in_regime and beyond_bars)
+        verdict = self._verdict(needed, fitted_on, constant, step, runaway=in_regime and beyond_bars)
         sign = 1 if self.side == "upper" else -1
         tightest = float(np.exp(sign * needed.max()))
         return Finding(
@@ -183,14 +183,13 @@ class HiddenConstant:
             worse = float(np.expm1(max(constant, fitted + tested)))
         return worse if np.isfinite(worse) else np.inf
 
-    def _verdict(self, needed: Floats, fitted_on: Mask, constant: float, log_step: Floats, *, runaway: bool) -> Verdict:
-        rest = needed[~fitted_on]
-        if (rest <= constant).all():
+    def _verdict(self, needed: Floats, fitted_on: Mask, constant: float, step: Floats, *, runaway: bool) -> Verdict:
+        if (needed[~fitted_on] <= constant).all():
             return Verdict.HOLDS
-        middle = (log_step[~fitted_on][0] + log_step[-1]) / 2
-        halfway = float(np.interp(middle, log_step[~fitted_on], rest))
-        slowing = rest[-1] - halfway < SLOWING * (halfway - rest[0])
-        return Verdict.VIOLATED if runaway and not slowing else Verdict.INCONCLUSIVE
+        since = int(fitted_on.sum()) - 1
+        since += int(np.argmax(np.isfinite(needed[since:])))  # no constant is needed where the quantity is 0
+        refuted = runaway and _keeps_pace(np.log(step[since:]), needed[since:])
+        return Verdict.VIOLATED if refuted else Verdict.INCONCLUSIVE
 
     def _curve(self, measured: Series, shape: Floats, log_constant: float) -> Curve:
         with np.errstate(over="ignore"):
@@ -198,10 +197,26 @@ class HiddenConstant:
         return curve_of(measured, {self.side: bound})
 
 
+def _keeps_pace(log_step: Floats, needed: Floats) -> bool:
+    """Whether what is needed rises as fast in the second half as in the first, wherever the middle falls.
+
+    Both neighbours of the middle are tried as the middle, and have to lie inside: two entries show no pace.
+    """
+    middle = (log_step[0] + log_step[-1]) / 2
+    inside = np.flatnonzero((log_step > log_step[0]) & (log_step < log_step[-1]))
+    before, after = inside[log_step[inside] <= middle], inside[log_step[inside] >= middle]
+    if not len(before) or not len(after):
+        return False
+    for at in (before[-1], after[0]):
+        first = (needed[at] - needed[0]) / (log_step[at] - log_step[0])
+        second = (needed[-1] - needed[at]) / (log_step[-1] - log_step[at])
+        if second <= 0 or second < SLOWING * first:
+            return False
+    return True
+
+
 def _steps(measured: Series) -> Floats:
-    if measured.step is None:
-        raise ValueError("a hidden constant is fitted along steps, and the series has none")
-    return measured.step.astype(float)
+    return measured.along("a hidden constant is fitted")
 
 
 def _finite(value: float) -> float | None:

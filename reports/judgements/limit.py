@@ -75,11 +75,9 @@ class Limit:
     def judge(self, run: Any) -> Finding:
         """The verdict on a run."""
         measured, predicted = self.measure(run).natural, self.predicted(run)
-        if measured.step is None:
-            raise ValueError("a limit is approached along steps, and the series has none")
+        step = measured.along("a limit is approached")
         if not len(measured):
             return Finding(Verdict.INCONCLUSIVE, detail="The run recorded too few steps to show a limit.")
-        step = measured.step.astype(float)
         in_regime = bool(step[-1] / 10 >= self.regime(run))
         if in_regime and not self.positive and _cycles(measured, step):
             return _cycle(measured, step, predicted)

@@ -30,8 +30,14 @@ def test_kinds_and_what_has_nothing_to_judge() -> None:
     assert HiddenConstant(measured(1.0 * STEP), one, side="lower").kind == "lower bound with a hidden constant"
     nothing = series([], radius=0, step=np.empty(0, dtype=int))
     assert HiddenConstant(lambda _: nothing, one).judge(run()).verdict is Verdict.NOT_APPLICABLE
-    with pytest.raises(ValueError, match="fitted along steps"):
+    with pytest.raises(ValueError, match="fitted along steps, and the series has none"):
         HiddenConstant(lambda _: series([1.0], radius=0), one).judge(run())
+    for wrong, message in {
+        (0, 1, 9): "got t = 0, expected more than 0",
+        (1, 9, 4): "got t = 4, expected at least 9",
+    }.items():
+        with pytest.raises(ValueError, match=f"fitted along steps: {message}"):
+            HiddenConstant(lambda _, at=wrong: series([1.0] * 3, radius=0, step=np.array(at)), one).judge(run())
     with pytest.raises(ValueError, match="not a number"):
         judged(1.0 * STEP, shape=lambda _, t: np.where(t == 5, np.nan, 1.0))
 
@@ -120,18 +126,32 @@ def test_a_constant_that_runs_away_by_a_factor_10_beyond_the_room_is_refuted() -
     assert found.worst_step == 1000
     past = np.log(32) + np.log(2) / np.log(20.2) * np.log(1000 / 32)
     assert found.first_violation == int(np.ceil(np.exp(past)))
-    at_the_fitted_one = np.where(EARLY, 1.0, np.where(STEP == 32, 2.0, 2.0 * (STEP / 32)))
+    at_the_fitted_one = np.where(EARLY, 1.0, np.where(STEP == 32, 2.0, 2.0 * (STEP / 32.0) ** 4))
     assert (judged(at_the_fitted_one).verdict, judged(at_the_fitted_one).first_violation) == (VIOLATED, 33)
     open_yet = path(np.log(19.8) / 2, np.log(19.8) / 2)
     assert (open_yet.verdict, open_yet.first_violation) == (OPEN, None)
 
 
 def test_a_constant_that_slows_down_is_not_refuted() -> None:
-    assert path(2.0, 2.0 * 0.92).verdict is VIOLATED
-    assert path(2.0, 2.0 * 0.88).verdict is OPEN
+    assert path(2.0, 2.0 * 0.90).verdict is VIOLATED
+    assert path(2.0, 2.0 * 0.86).verdict is OPEN
     assert path(-1.0, 5.0).verdict is VIOLATED
-    assert judged(np.where(EARLY, 1.0, 20.2)).verdict is VIOLATED
-    assert judged(np.where(EARLY, 1.0, 19.8)).verdict is OPEN
+    assert judged(np.where(EARLY, 1.0, 20.2)).verdict is OPEN
+    assert judged(np.where(EARLY, 0.0, STEP**2.0)).verdict is VIOLATED
+
+
+def test_a_pace_is_seen_on_both_sides_of_the_middle_at_least() -> None:
+    def at(*steps: int) -> Verdict:
+        step = np.array(steps)
+        rises_between_32_and_60 = 1 + 100 / (1 + (45 / step) ** 20)
+        return HiddenConstant(lambda _: series(rises_between_32_and_60, radius=0, step=step), one).judge(run()).verdict
+
+    assert at(1, 10, 900) is OPEN
+    assert at(1, 10, 40, 900) is OPEN
+    assert at(1, 10, 300, 900) is OPEN
+    assert at(1, 10, 30, 35, 300, 900) is OPEN
+    line = series([1.0, 10.0, 1e2, 1e3], radius=0, step=np.array([1, 10, 100, 1000]))
+    assert HiddenConstant(lambda _: line, one).judge(run()).verdict is VIOLATED
 
 
 def test_a_step_that_leaves_no_constant() -> None:
