@@ -102,7 +102,8 @@ def constants(
 
     The first is t^2 (1 - cos). For the second, |u|^2, u the part of W across W*, is in the end the quadratic
     |X|^2 L^2 + .. in L = log t, and C = |X|^2 / (2 eta^2): the divided difference of |u|^2 over t, t/10 and t/100,
-    which approaches its limit like a power of 1/t where a ratio would like 1/log t.
+    which approaches its limit like a power of 1/t where a ratio would like 1/log t. The records nearest to t/10 and
+    t/100 stand for these; without three records there is no entry.
 
     Parameters
     ----------
@@ -119,6 +120,8 @@ def constants(
     square, off = norm**2 * gap * (2 - gap), 2 * norm**2 * off
     later = np.flatnonzero(t >= 100 * t[0]) if len(t) else np.array([], dtype=np.int64)
     ten, hundred = (_nearest(t, t[later] / part) for part in (10, 100))
+    apart = (hundred < ten) & (ten < later)
+    later, ten, hundred = later[apart], ten[apart], hundred[apart]
     L0, L1, L2 = np.log(t[later]), np.log(t[ten]), np.log(t[hundred])
     first, second = (square[later] - square[ten]) / (L0 - L1), (square[ten] - square[hundred]) / (L1 - L2)
     bars = (off[later] + off[ten]) / (L0 - L1) + (off[ten] + off[hundred]) / (L1 - L2)

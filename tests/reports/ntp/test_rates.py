@@ -127,6 +127,14 @@ def test_the_record_nearest_to_a_tenth_is_so_by_ratio(earlier: int, nearest: int
     assert found[0] == pytest.approx((slopes[1] - slopes[0]) / (2 * 0.5**2 * np.log(100)))
 
 
+@pytest.mark.parametrize(("step", "left"), [([2, 10**9, 10**10, 10**11], [10**11]), ([2, 10**4, 10**7, 10**8], [])])
+def test_one_record_is_not_two_of_the_three_that_a_constant_needs(step: list[int], left: list[int]) -> None:
+    """The nearest to a hundredth of 10^10 is a tenth, and to a tenth of 10^7 it is itself."""
+    ones = np.ones(4)
+    t, found, bars = constants(np.array(step), ones, 0.1 * ones, ones, 0.5, degenerate=True)
+    assert (t.tolist(), len(found), len(bars)) == (left, len(left), len(left))
+
+
 def test_what_a_report_says_of_rates() -> None:
     on = Run(CASES["example-1"](), Config(steps1=50, steps2=2_000, lr2=0.2))
     stage, answer = on.trained.stage2, rates_answer(on)
