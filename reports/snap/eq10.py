@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from marginaudit.orders.snap import AttentionOverlap, SequenceClasses, common_tokens, distinct_tokens, overlap_of
 from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
+from marginaudit.reports.judgements.compare import left_out
 from marginaudit.reports.run import once_a_run
+from marginaudit.reports.series import by_formula
 from marginaudit.reports.snap.conditions import no_inverse, no_recorded_growth
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.verdict import LEAST
@@ -222,14 +224,15 @@ def assumption_2_never_met(run: ClassRun) -> str | None:
     BeyondTheRun
         As `no_path`.
     NotFollowed
-        It may have been met before the first recorded step.
+        It may have been met before the first recorded step, or in a decade without one.
     """
     if reason := no_gains(run):
         return reason
     if meets_assumption_2(run).any():
         return None
     reason = f"Assumption 2 is met at no recorded step. {how_long_assumption_2_holds(run)}"
-    if attention_along(run)[0][0] > 1:
+    step, _ = attention_along(run)
+    if step[0] > 1 or left_out(run, by_formula(np.zeros(len(step)), step=step), 1):
         raise NotFollowed(reason.rstrip("."))
     return reason
 

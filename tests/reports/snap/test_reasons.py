@@ -29,6 +29,10 @@ LARGE = SequenceClasses.from_weights("large", 100_000, [("m", "q", {"a": 1, "b":
 WEAK = SequenceClasses.from_weights("weak", 5000, [(n, "q", {"the": 3e-78, n: 1.0}) for n in "mn"])
 SAME = SequenceClasses.from_weights("same", 90, [("m", "q", {"a": 1}), ("n", "q", {"a": 1})])
 DEPENDENT = "The f_n are linearly dependent, as far as float64 can tell, and there is no E'."
+NEVER = (
+    "Assumption 2 is met at no recorded step. Along the path |lambda_1| < 1/K is not met from t = 1 on; t_0' = 52.43, "
+    "t_0 = 148.3, eta_Y/eta_Z = 10."
+)
 
 NEED_AN_INVERSE = (
     lemma5.LEMMA5,
@@ -47,6 +51,10 @@ def single(**settings: Any) -> ClassRun:
     return on(CASES["snap-single"](), **settings)
 
 
+def medium(**settings: Any) -> ClassRun:
+    return on(CASES["snap-medium"](), **settings)
+
+
 @pytest.mark.parametrize(
     ("why", "run", "said"),
     [
@@ -62,6 +70,7 @@ def single(**settings: Any) -> ClassRun:
         (eq10.no_path, on(alone(3)), "M is below 4, and there is no t_0."),
         (eq10.no_path, on(SAME), "The classes' attention is linearly dependent: there is no E'."),
         (eq10.no_path, single(), None),
+        (eq10.assumption_2_never_met, medium(at=(1,), steps=10), NEVER),
         (common_token.no_overlap, on(APART), "No two classes share a token: there is no rho_0."),
         (eq13.no_weaker, on(APART), "No two classes share a token: there is no rho_0."),
         (eq13.no_weaker, on(INSIDE), "Class n has no distinct token: overlaps cannot be made weaker."),
@@ -80,6 +89,8 @@ def test_what_float64_does_not_follow_is_spoken_of_all_the_same() -> None:
         (remark2.no_step_near, single(at=(10**7,), steps=10**7), True),
         (two_stages.beyond_steps, single(lr_y=1e-17), True),
         (eq10.no_path, single(lr_z=1e-100, at=(1,)), True),
+        (eq10.assumption_2_never_met, medium(at=(1,), steps=11), True),
+        (eq10.assumption_2_never_met, medium(at=(2, 10), steps=10), True),
         (common_token.no_overlap, on(WEAK), True),
     ):
         with pytest.raises(BeyondTheRun) as refused:
