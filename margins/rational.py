@@ -87,7 +87,7 @@ def _nearest_of_plane(rows: Matrix) -> list[fmpq]:
 
 @dataclass(frozen=True)
 class ExactMargin:
-    """The optimum of min |w| s.t. x_n.w >= 1, with what proves it.
+    """The optimum of min |w| s.t. x_n.w >= 1, with its proof.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ def rows_certificate(found: ExactMargin | Vector) -> dict[str, Any]:
 
 
 def confirmed_rows(rows: Matrix, document: Any, where: str) -> str:
-    """Check the certificate against the rows; one line says what it proves.
+    """Check the certificate against the rows; return a line with its result.
 
     Where y >= 0, every w that meets all rows has |w|^2 >= 2 sum(y) - |sum y_n x_n|^2: one that attains it is the
     optimum. Where the rows sum to 0 under y, which is not 0, no w meets them all.

@@ -1,4 +1,4 @@
-"""Array types, and what float64 rounds."""
+"""Array types and float64's rounding."""
 
 from typing import TypeAlias
 

@@ -10,7 +10,7 @@ Witness: TypeAlias = Mapping[str, Any] | None
 
 @dataclass(frozen=True)
 class Assumption:
-    """Whether an assumption holds on a dataset, and what breaks it (None where it holds)."""
+    """Whether an assumption holds on a dataset, and the witness against it (None where it holds)."""
 
     name: str
     holds: bool

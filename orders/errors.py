@@ -4,7 +4,7 @@ from functools import partial
 
 
 class InputError(ValueError):
-    """Bad input, told in one line: where, what was got, what was expected.
+    """Bad input, in one line: the place, what was got and what was expected.
 
     >>> print(InputError("svop.json: /sentences/0", got="1 token", expected="at least 2"))
     svop.json: /sentences/0: got 1 token, expected at least 2

@@ -1,4 +1,4 @@
-"""Reports: claims, the rules that judge them, the audit and what it writes.
+"""Reports: claims, the rules that judge them, the audit and its files.
 
 Whoever writes a claim finds here what it is made of: `Claim`, the `Series` that it measures, and the judgements. What
 is measured of a run is in the paper's room, such as `marginaudit.reports.ntp.quantities`.

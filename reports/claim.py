@@ -176,7 +176,7 @@ class Claim:
         return self.row(run, **vars(found) | changes)
 
     def row(self, run: BaseRun[Any], **found: Any) -> ReportRow:
-        """The row of a report with what was found on a run's dataset."""
+        """The row of a report for a finding on a run's dataset."""
         found |= {"kind": self.judgement.kind, "standing": self.standing.status.value, "source": self.source}
         return ReportRow(claim=self.id, dataset=run.dataset.name, **found)
 

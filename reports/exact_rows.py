@@ -36,7 +36,7 @@ def solve_rows(name: str, problems: Mapping[str, Matrix], method: str) -> Solved
 
 
 def verify_rows(problems: Mapping[str, Matrix], certificate: Path) -> list[str]:
-    """Check the certificate; a line for each of its problems says what it proves.
+    """Check the certificate; return a line with the result of each of its problems.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A paper: its kind of dataset, its claims, and what is run, tabulated and drawn for them."""
+"""A paper: its kind of dataset, its claims, and their runs, tables and figures."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -145,7 +145,7 @@ class Space(ABC):
         """Sort key of datasets, the smaller the earlier."""
 
     def enumerated(self, required: Collection[str], without: str | None) -> bool:
-        """Whether some of the smallest datasets meet what is required and break the other."""
+        """Whether some of the smallest datasets meet the required assumptions and break the other one."""
         return True
 
     def proof(self, dataset: Any) -> Mapping[str, Any] | None:
@@ -288,7 +288,7 @@ class Paper:
         return self.trained if command == "train" else self.config()
 
     def load(self) -> None:
-        """Load what its runs load when they first need it, for processes that are forked then."""
+        """Do the deferred imports of its runs, before processes are forked."""
 
     def steps(self, config: Any) -> int:
         """Steps that a run takes, for progress bars."""

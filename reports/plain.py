@@ -17,7 +17,7 @@ Step: TypeAlias = int | float | None
 
 
 class Unreportable(ValueError):  # noqa: N818  (names what the finding is)
-    """A claim's code returned what no report can hold; the message says what."""
+    """A claim's code returned a value that no report can hold; the message names it."""
 
 
 def unreportable(value: object, name: str, expected: str) -> Unreportable:

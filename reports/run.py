@@ -120,4 +120,4 @@ class BaseRun(Generic[D]):
         return html_table(f"{type(self).__name__} of {self.dataset.name}", (), [*settings, *holds])
 
     def prepare(self) -> None:
-        """Compute what takes long, before users' claims are judged in workers."""
+        """Compute the expensive quantities, before users' claims are judged in workers."""

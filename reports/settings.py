@@ -167,7 +167,7 @@ def settings_of(config: type) -> dict[str, Setting]:
 
 
 def check(config: Any) -> None:
-    """Refuse a config with a value that a setting may not have; None where the setting says what it stands for.
+    """Refuse a config with a value that a setting may not have; None is one where the setting gives it a meaning.
 
     The config then holds the values as they are kept: steps of 1e6 as a whole number, and none of NumPy's types.
 

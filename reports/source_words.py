@@ -64,5 +64,5 @@ def quoted(place: str, quotation: str, reading: str = "", *, reconstructed: str 
 
 
 def corrected(claim: str, reading: str = "", *, mended: str = "") -> SourceWords:
-    """A statement of this project: the id of the printed one, and what differs."""
+    """A statement of this project: the id of the printed one, and the difference."""
     return SourceWords(corrects=claim, reading=reading, mended=mended)

@@ -127,7 +127,7 @@ def by_dataset(name: str) -> Standing:
 
 
 def unsettled(settles: str, *, hunted: int = 0) -> Standing:
-    """Neither, with what would settle it."""
+    """Neither proved nor refuted, with a fact that would settle it."""
     return Standing(settles=settles, hunted=hunted)
 
 

@@ -1,4 +1,4 @@
-"""How a paper takes part in sweeps: what can be varied, and how settings of it become results."""
+"""A paper's part in sweeps: parameters to vary, and from their values to results."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -260,7 +260,7 @@ def where_it_speaks(found: Finding, said: str) -> dict[str, Any]:
 
 
 def headroom(finding: Finding) -> tuple[float, ...]:
-    """Powers of ten between what was measured and its bound, positive where the bound is kept.
+    """Powers of ten between the measured value and its bound, positive where the bound is kept.
 
     Two of a bound along steps: where it first says something, and at the end. One of a bound that has a slack alone,
     none of a statement that is no bound or has no slack, nor of negative numbers, whose ratio is no such room.

@@ -103,7 +103,7 @@ class MaxMargin:
 
 @dataclass(frozen=True, eq=False)
 class Optimal(MaxMargin):
-    """The solution of a hard-margin problem, with what proves it.
+    """The solution of a hard-margin problem, with its proof.
 
     Attributes
     ----------

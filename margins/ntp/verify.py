@@ -57,7 +57,7 @@ class Refused(Exception):  # noqa: N818
 
 
 class Unreadable(ValueError):  # noqa: N818
-    """No dataset or no certificate: where (file, JSON pointer or line), what was got, what is expected."""
+    """No dataset or no certificate: the place (file, JSON pointer or line), what was got and what is expected."""
 
     def __init__(self, where: str, *, got: str, expected: str) -> None:
         super().__init__(f"{where}: got {got}, expected {expected}")
@@ -398,7 +398,7 @@ def shown(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with escapes for what a terminal would act on, or not show."""
+    """The text with escapes for control characters and for those that a terminal does not show."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 

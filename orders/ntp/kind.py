@@ -1,4 +1,4 @@
-"""Sentences as a kind of dataset, and what `marginaudit classify` answers of them."""
+"""Sentences as a kind of dataset, and their answers to `marginaudit classify`."""
 
 from pathlib import Path
 from typing import Any

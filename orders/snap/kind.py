@@ -1,4 +1,4 @@
-"""Sequence classes as a kind of dataset, and what `marginaudit classify` answers of them."""
+"""Sequence classes as a kind of dataset, and their answers to `marginaudit classify`."""
 
 from pathlib import Path
 from typing import Any

@@ -92,7 +92,7 @@ def overlap_of(attention: Floats) -> AttentionOverlap:
 
 
 def eigenpairs(A: Floats) -> tuple[Floats, Floats, float]:
-    """Eigenvalues of a symmetric matrix, ascending, its eigenvectors, and a bound on what each eigenvalue is off.
+    """Eigenvalues of a symmetric matrix, ascending, its eigenvectors, and a bound on each eigenvalue's error.
 
     With the computed eigenvectors V, eigenvalues L, G = V^T V - I and R = A V - V L, the symmetric matrix
     V^T A V = L + G L + V^T R has eigenvalues within |G| |L| + |V| |R| of L (Weyl), and each is that of A times a factor

@@ -133,7 +133,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Audited:
-    """One dataset and what was found on it.
+    """One dataset and its findings.
 
     Attributes
     ----------

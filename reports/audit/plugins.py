@@ -22,7 +22,7 @@ def place_of(point: EntryPoint) -> str:
 
 @contextmanager
 def failures_in_one_line(where: str, file: str | None = None) -> Iterator[None]:
-    """Run a plug-in: what it prints goes to standard error, and what it raises becomes an InputError.
+    """Run a plug-in: its output goes to standard error, and its exceptions become an InputError.
 
     The error begins with ``where``, and names the line of ``file`` that was run.
     """

@@ -217,7 +217,7 @@ WHERE = "data"
 
 
 def dataset(data: Any, name: str = "dataset") -> Any:
-    """A dataset from what Python has of it, from a file, or a built-in case.
+    """A dataset from a Python object, from a file, or a built-in case.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ class BoundConstants:
 
 
 class Keeper:
-    """Writes the files when the session ends, and says what changed."""
+    """Writes the files when the session ends, and reports the changes."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -133,7 +133,7 @@ class Keeper:
         self._notes: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take what a test that is over has measured."""
+        """Collect the constants of a finished test."""
         if report.when == "teardown":
             self._records += [record for name, record in report.user_properties if name == PROPERTY]
 
@@ -162,7 +162,7 @@ class Keeper:
             self._notes += [f"{_short(Path(file), self._config)}: {note}" for note in notes]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print what is better, new, or not tested in this run."""
+        """Print the constants that are better, new, or not tested in this run."""
         if self._notes:
             terminalreporter.section("bound constants")
             for note in self._notes:

@@ -198,7 +198,7 @@ def _asked(
     exports: tuple[str, ...],
     **given: Any,
 ) -> Asked:
-    """The arguments, with what a description says where they say nothing."""
+    """The arguments, completed by the description."""
     from marginaudit.reports.command.description import described, only_description
 
     path = only_description(datasets)

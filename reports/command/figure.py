@@ -84,7 +84,7 @@ def figure(
 
 @dataclass(frozen=True)
 class Figures:
-    """Figures by name, and by what they are drawn of."""
+    """Figures by name and by subject."""
 
     of_papers: Mapping[str, Callable[[], "Figure"]]
     of_text: Mapping[str, PaperFigure]

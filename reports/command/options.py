@@ -50,7 +50,7 @@ class NamedTrajectory(click.ParamType[tuple[str, Path]]):
     name, expected = "trajectory", "[NAME=]FILE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
-        """Refuse what lacks a name or a file."""
+        """Refuse a value without a name or without a file."""
         from marginaudit.reports.audit.sources import named_trajectory
 
         name, path = named_trajectory(str(value))

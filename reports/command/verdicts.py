@@ -1,4 +1,4 @@
-"""An audit on a terminal: its verdicts in as many columns as there is room for, what fails, and counts."""
+"""An audit on a terminal: verdicts in as many columns as fit, failures, and counts."""
 
 import re
 from collections import Counter
@@ -30,7 +30,7 @@ Row = Mapping[str, Any]
 
 
 def print_verdicts(audit: Audit, *, one_by_one: bool) -> None:
-    """The verdicts if asked for, why statements are not applicable, what fails, and counts.
+    """The verdicts if asked for, reasons why statements are not applicable, failures, and counts.
 
     A row a verdict, or a row a claim in fewer than `WIDE` columns.
     """

@@ -1,1 +1,1 @@
-"""Two audits side by side: what changed beyond error bars."""
+"""Two audits side by side: changes beyond error bars."""

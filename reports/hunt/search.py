@@ -258,7 +258,7 @@ class Search:
                 batch += 1
 
     def shrunk(self) -> None:
-        """Shrink what was found."""
+        """Shrink a counterexample."""
         dataset = self.found.dataset
         while dataset is not None:
             dataset = next((other for other in self.space.reductions(dataset) if self.violates(other)), None)

@@ -48,7 +48,7 @@ class Threshold:
         return f"{off}t >= {self.position:.4g}"
 
     def lacking(self, last: float) -> str:
-        """Words for what a run that ends at the step ``last`` lacks: the size first."""
+        """In words, the size that a run lacks, else the steps beyond its ``last``."""
         if self.there < self.needed:
             return needed(self.size, self.needed, self.there)
         return needed("t", self.position, last)
@@ -106,7 +106,7 @@ class Bounded:
         return self._judge_beyond(run, measured, start)
 
     def _judge_beyond(self, run: Any, measured: Series, start: Threshold) -> Finding:
-        """The threshold was not reached: say where it lies, what is proved there, and what holds without it."""
+        """The finding where the threshold was not reached: its place, any proof beyond it, the verdict without it."""
         without = self._numbers(run, measured, self.first)
         first = without["first_violation"]
         outside = f"{without['verdict']}" + (f" from t = {first}" if first is not None else "")

@@ -198,7 +198,7 @@ class HiddenConstant:
 
 
 def _keeps_pace(log_step: Floats, needed: Floats) -> bool:
-    """Whether what is needed rises as fast in the second half as in the first, wherever the middle falls.
+    """Whether the needed constant rises as fast in the second half as in the first, wherever the middle falls.
 
     Both neighbours of the middle are tried as the middle, and have to lie inside: two entries show no pace.
     """

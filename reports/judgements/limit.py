@@ -131,7 +131,7 @@ class Limit:
 
 
 def _approached(distance: Floats, bars: Floats) -> bool:
-    """Whether distances a decade apart fall, each time by more than what counts as settled, or are 0 as far as seen."""
+    """Whether distances a decade apart fall, each time by more than `SETTLED`, or are 0 as far as seen."""
     zero = (distance <= bars) & (bars <= RESOLVED)
     falls = distance[1:] + bars[1:] < (1 - SETTLED) * (distance[:-1] - bars[:-1])
     return bool((falls | zero[1:]).all() and distance[-1] + bars[-1] < NEAR)

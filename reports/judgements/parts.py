@@ -54,7 +54,7 @@ class Parts:
 
 
 def joined(parts: Mapping[str, Finding], note: str = "", curve: Curve | None = None) -> Finding:
-    """The verdict on a statement of several parts: that of the worst one, with what was found of each.
+    """The verdict on a statement of several parts: that of the worst one, with the findings of all.
 
     A part that says nothing about this dataset does not count beside one that does. Of several parts with that
     verdict the first that has numbers where it speaks gives them, and the least sure one the evidence. Without

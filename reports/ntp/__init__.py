@@ -1,4 +1,4 @@
-"""The audit of arXiv 2409.17335: its statements, what they measure, its figures and tables."""
+"""The audit of arXiv 2409.17335: its statements, measured quantities, figures and tables."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ __all__ = ["Config", "Run"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the run when it is first asked for: with it come the compiler and what trains."""
+    """Import the run when it is first asked for: with it come the compiler and training."""
     if name == "Run":
         from marginaudit.reports.ntp.run import Run
 

@@ -53,7 +53,7 @@ def dense_steps(last: int, every: int = EVERY_STEP_TO) -> tuple[int, ...]:
 
 
 def true_steps(config: Config) -> int:
-    """How many steps are taken one by one, both stages together: what takes the time."""
+    """Number of steps taken one by one, both stages together: these take the time."""
     return min(config.steps1, STAGE1_STEPS) + min(FARTHEST if config.steps2 is None else config.steps2, SWITCH)
 
 
@@ -92,7 +92,7 @@ def enclosed_steps(
 
 
 def load() -> None:
-    """Load what training loads when it first needs it."""
+    """Do training's deferred imports now."""
     import scipy.integrate  # noqa: F401
 
     from marginaudit.training.ntp.steps.compiled import smallest

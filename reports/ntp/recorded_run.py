@@ -88,7 +88,7 @@ class RecordedRun(Run):
 
     @property
     def training(self) -> Training:
-        """Both stages at the recorded weights, for what speaks of stage 2.
+        """Both stages at the recorded weights, for statements about stage 2.
 
         Raises
         ------

@@ -73,7 +73,7 @@ class Arm:
         return self._runs[share]
 
     def forget(self) -> None:
-        """Drop the runs, which hold what was recorded at every step."""
+        """Drop the runs, which hold records of every step."""
         self._runs.clear()
 
     def coherence(self, share: float) -> float:

@@ -175,7 +175,7 @@ class Run(BaseRun[Dataset]):
 
     @property
     def stopped(self) -> str | None:
-        """Why stage 2 ends before what was asked for, or None."""
+        """Why stage 2 ends before the steps that were asked for, or None."""
         if self.config.steps2 != self.steps2 and self.no_fast_forward is not None:
             return f"no fast-forward beyond true steps: {self.no_fast_forward}"
         return self.trained.stopped or None

@@ -103,7 +103,7 @@ def page(
 
 
 def _environment(audit: Audit) -> "Environment":
-    """Templates of the page and of the papers, with what formats their values."""
+    """Templates of the page and of the papers, with the filters that format their values."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 
     of_papers = PrefixLoader({paper.name: PackageLoader(paper.package) for paper in audit.papers if _sections(paper)})

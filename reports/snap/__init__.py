@@ -1,4 +1,4 @@
-"""The audit of arXiv 2305.16380 (Scan and Snap): its statements on sequence classes, and what they measure."""
+"""The audit of arXiv 2305.16380 (Scan and Snap): its statements on sequence classes, and their measured quantities."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ __all__ = ["ClassConfig", "ClassRun"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the run when it is first asked for: with it come the compiler and what trains."""
+    """Import the run when it is first asked for: with it come the compiler and training."""
     if name == "ClassRun":
         from marginaudit.reports.snap.run import ClassRun
 

@@ -20,7 +20,7 @@ class SGDConformity(Conformity):
     algorithm = "SGD on one sequence a step"
 
     def place(self, at: Departure) -> str:
-        """Y's column, Z's row, or what was drawn."""
+        """Y's column, Z's row, or the draws."""
         of = "query" if at.stage == "Z" else "token" if at.explained == "chance" else "next token"
         return f"{at.stage}, step {at.step}, {of} {printable(at.token)}"
 

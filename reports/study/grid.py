@@ -136,6 +136,6 @@ def _plain(value: Result, kind: type[float] | type[str]) -> Result:
 
 
 def modules_of(paper: Paper) -> tuple[str, str]:
-    """The modules of a paper and of what computes its sweeps."""
+    """The modules of a paper and of its sweeps."""
     rows = None if paper.sweeps is None else paper.sweeps.rows
     return type(paper).__module__, (rows or paper.run).__module__

@@ -193,7 +193,7 @@ class Cluster(Pool):
         return future
 
     def end(self) -> None:
-        """Let go of the cluster, which then forgets what was asked of it."""
+        """Disconnect from the cluster, which then drops its calls."""
         self._client.close()
 
 

@@ -1,4 +1,4 @@
-"""Tasks of a study: what one worker computes at a time, and keeps under one key."""
+"""Tasks of a study: a worker's unit of work, with its cache key."""
 
 import io
 import pickle

@@ -44,7 +44,7 @@ def require_known(name: str, known: Collection[str], where: str) -> None:
 
 
 def toml_text(path: Path, what: str) -> tuple[str, str]:
-    """The text of a TOML file and its name for errors; ``what`` says what was looked for.
+    """The text of a TOML file and its name for errors; ``what`` is its kind, for errors too.
 
     Raises
     ------

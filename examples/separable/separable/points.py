@@ -1,4 +1,4 @@
-"""The kind of dataset: points x in R^d with y = +-1, absorbed as x <- y x, and what can be assumed of them."""
+"""The kind of dataset: points x in R^d with y = +-1, absorbed as x <- y x, and the assumptions on them."""
 
 from dataclasses import dataclass, fields
 from functools import cache, cached_property, partial
@@ -143,7 +143,7 @@ def separable(data: Points) -> Witness:
 
 
 def generic(data: Points) -> Witness:
-    """Some dual solution is positive on every support vector; else those without, with what shows it."""
+    """Some dual solution is positive on every support vector; else those without, and the witness."""
     if (inseparable := separable(data)) is not None:
         return inseparable
     zero = data.svm.zero.items()

@@ -112,7 +112,7 @@ def _draw_law(axis: "Axes", step: Floats, law: Floats) -> None:
 
 
 def _hatch_vacuous(axis: "Axes", top: float) -> None:
-    """The ground above what 1 - cos can reach."""
+    """Hatch the ground above the range of 1 - cos."""
     axis.axhspan(MOST, top, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0)
     axis.axhline(MOST, color=REFERENCE, lw=0.8)
     axis.annotate(

@@ -89,7 +89,7 @@ class Direction(Table):
 
 
 def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
-    """The rows of one stage, and what keeps cells of them empty."""
+    """The rows of one stage, and the reasons for empty cells."""
     if run.not_trained is not None:
         return [], [f"Nothing is trained: {run.not_trained}."]
     try:

@@ -1,4 +1,4 @@
-"""Proposition 2's closed form of W*_kq against what was solved and what was trained, query by query."""
+"""Proposition 2's closed form of W*_kq against the solution and the trained W_kq, query by query."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction

@@ -76,7 +76,7 @@ def _late(run: ClassRun) -> str:
 
 @dataclass(frozen=True)
 class Flow:
-    """The speed of W along the closed form, and what eq. 7 gives there, over eta_Y/(K S)."""
+    """The speed of W along the closed form, and eq. 7's there, over eta_Y/(K S)."""
 
     found: Series
     stated: Series

@@ -99,7 +99,7 @@ class Law:
 
 
 def asymptotic_law(merged: MergedEdges, reference: ExactReference, eta: float, t: int, rest: Floats) -> Law:
-    """Read what the law leaves free from a late state W = eta t What + rest.
+    """Read the law's free parameters from a late state W = eta t What + rest.
 
     The later the better: `Law.unsettled` says what the state leaves open.
 

@@ -219,7 +219,7 @@ def _squares_left(gradient: Gradient) -> float:
 def _followed(
     stage: Stage, run: Recorded, make: Callable[[Stage], Rule], first: int = 0, last: int | None = None
 ) -> Iterator[_Row]:
-    """The records from ``first`` to ``last``, each beside what a rule makes of the one before."""
+    """The records from ``first`` to ``last``, each beside a rule's prediction from the one before."""
     u = stage.u
     last = len(run.step) - 1 if last is None else min(last, len(run.step) - 1)
     step, other = make(stage), make(stage if stage.aside is None else replace(stage, W_ov=stage.aside))

@@ -1,4 +1,4 @@
-"""Both gradients at given weights, with what rounding may do to them in a textbook implementation.
+"""Both gradients at given weights, with bounds on the rounding of a textbook implementation.
 
 Whoever records a trajectory computes eq. 5 and eq. 6 of arXiv 2409.17335 as they are printed, or has eq. 1
 differentiated: scores, softmax, logits, softmax, P - e_y, and back. To first order in the unit roundoff u, entry by

@@ -1,4 +1,4 @@
-"""Rules of descent: the step of Algorithm 1 from given weights, and what others take in its place.
+"""Rules of descent: the step of Algorithm 1 from given weights, and others in its place.
 
 A rule answers with the change of the weights and a bound on the rounding in it. It may keep a state, as momentum does.
 Where rounding decides a sign, the change is NaN.

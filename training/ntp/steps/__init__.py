@@ -1,1 +1,1 @@
-"""Steps of gradient descent: where the weights live, what moves them, and the compiled form."""
+"""Steps of gradient descent: the spaces of the weights, both losses, and the compiled form."""

@@ -44,7 +44,7 @@ def off_by(z: Approximation) -> float:
 
 
 def features(logits: Logits, z: Approximation) -> tuple[Approximation, Overlap]:
-    """f_n, shape (classes, contextual), and their overlaps, with what the error of z makes of them.
+    """f_n, shape (classes, contextual), and their overlaps, with error bars from that of z.
 
     An error of z up to d changes each f by a factor between exp(-2 d) and exp(2 d), each entry of E by that squared,
     and E' by (I-E') dE (I-E') to first order; twice that covers the rest where dE is small.

@@ -66,7 +66,7 @@ class Level:
 
 
 def require_setting(M: int, eta_Y: float) -> None:
-    """Refuse what has no dynamics.
+    """Refuse settings without dynamics.
 
     Raises
     ------

@@ -15,7 +15,7 @@ UNIT_COLUMNS = 1e-12
 
 @dataclass(frozen=True)
 class Overlap:
-    """The features of the classes and what two of them share.
+    """The features of the classes and their overlaps.
 
     Attributes
     ----------

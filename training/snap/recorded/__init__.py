@@ -1,1 +1,1 @@
-"""Trajectories of Y and Z that others recorded: what a file holds, and how it compares with SGD step by step."""
+"""Trajectories of Y and Z that others recorded: the arrays of a file, and their comparison with SGD step by step."""

@@ -21,7 +21,7 @@ def compared_classes(
     lr_z: float,
     progress: Callable[[float], None] = lambda _: None,
 ) -> list[Compared]:
-    """Y and Z, step by step up to the first that departs, and what was drawn.
+    """Y and Z, step by step up to the first that departs, and the draws.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ class Change:
     written: Floats
 
     def without(self, last: "Change | None", momentum: float) -> "Change":
-        """Less what momentum takes along from the step before."""
+        """Less the momentum of the step before."""
         if not momentum or last is None:
             return self
         return replace(self, by=self.by - momentum * last.by, written=self.written + momentum * last.written)
@@ -111,7 +111,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Off:
-    """A step beside the predicted one: their difference, what rounding explains of it, and the prediction."""
+    """A step beside the predicted one: their difference, the bound on its rounding, and the prediction."""
 
     apart: Floats
     bar: float
@@ -136,7 +136,7 @@ class Off:
 
 @dataclass(frozen=True, eq=False)
 class Sequence:
-    """The class of a step, and its f and g, each with what rounding may do to it, entry by entry."""
+    """The class of a step, and its f and g, each with a bound on its rounding, entry by entry."""
 
     n: int
     f: Floats

@@ -35,7 +35,7 @@ class TextRecipe:
 
     @property
     def least(self) -> int:
-        """Tokens that a text needs for both parts to have a window and what follows it."""
+        """Tokens that a text needs for both parts to have a window and the token after it."""
         return int(np.ceil((self.T + 1) / min(self.held_out, 1 - self.held_out))) + 1
 
 

@@ -27,7 +27,7 @@ def across(run: DescentRun) -> float:
 
 
 def lag(run: DescentRun) -> float:
-    """What margin gap times log t tends to: mean of x_n.w~ under alpha less its least, over |w^|."""
+    """Limit of margin gap times log t: mean of x_n.w~ under alpha less its least, over |w^|."""
     support = run.dataset.signed[list(run.dataset.svm.support)]
     return float(run.limit @ run.what / run.norm**2 - (support @ run.limit).min()) / run.norm
 
@@ -71,7 +71,7 @@ def attained(name: str, formula: str, absent: Any = lambda run: None) -> Claim:
 
 
 def constant(name: str, measure: Any, predicted: Any, statement: str, formula: str, **more: Any) -> Claim:
-    """What the constant of a rate tends to."""
+    """Limit of a rate's constant."""
     own = {"assumptions": SPANNED, "standing": PROOF, **more}
     judgement = tends(measure, predicted)
     return rederived(

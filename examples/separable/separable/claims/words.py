@@ -1,4 +1,4 @@
-"""What the claims share: sources, readings, assumptions, and the regime in which they are judged."""
+"""Shared by the claims: sources, readings, assumptions, and the regime in which they are judged."""
 
 from functools import partial
 from operator import attrgetter
