@@ -269,7 +269,7 @@ def _bound(values: ArrayLike, measured: Series) -> Series:
 
 def _room(side: str, measured: Series, bound: Series) -> NDArray[np.float64]:
     """How far the bound is from being reached: relative, and negative where it is broken."""
-    with np.errstate(invalid="ignore"):  # of an infinite side from itself
+    with np.errstate(over="ignore", invalid="ignore"):  # of an infinite side from itself
         difference = (bound.value - measured.value).astype(float) * (1 if side == "upper" else -1)
     if measured.log:
         return np.asarray(difference)
@@ -292,14 +292,14 @@ def _log_ratios(measured: Series, sides: list[tuple[Side, Series]], bars: int = 
     found = []
     for side, bound in sides:
         small, large = (measured, bound) if side == "upper" else (bound, measured)
-        low = np.asarray(small.value + bars * small.radius if bars else small.value, dtype=float)
-        high = np.asarray(large.value - bars * large.radius if bars else large.value, dtype=float)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # of sides that are 0 or infinite
+            low = np.asarray(small.value + bars * small.radius if bars else small.value, dtype=float)
+            high = np.asarray(large.value - bars * large.radius if bars else large.value, dtype=float)
             if measured.log:
                 found.append(high - low)
                 continue
             ratio = np.sign(high) * (np.log(np.abs(high)) - np.log(np.abs(low)))
-        opposite = np.where(low == high, 0.0, np.copysign(np.inf, high - low))
+            opposite = np.where(low == high, 0.0, np.copysign(np.inf, high - low))
         found.append(np.where(np.sign(low) * np.sign(high) > 0, ratio, opposite))
     return np.array(found)
 

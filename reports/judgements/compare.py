@@ -37,8 +37,8 @@ def compare_upper(small: Series, large: Series) -> NDArray[np.int64]:
     [0, 2, 1, 0]
     """
     _same_scale(small, large)
-    bars = small.radius + large.radius
     with np.errstate(over="ignore", invalid="ignore"):
+        bars = small.radius + large.radius
         room = large.value - small.value
         equal = (abs(room) <= bars).astype(bool) & _narrow(small, large)
         # an infinite bar hides every finite room; an infinite value that is known is beyond every other one
@@ -55,8 +55,8 @@ def compare_equal(left: Series, right: Series, scale: NDArray[np.float64] | None
     ``scale`` is what the allowance is relative to; by default the larger side.
     """
     _same_scale(left, right)
-    bars = left.radius + right.radius
     with np.errstate(over="ignore", invalid="ignore"):
+        bars = left.radius + right.radius
         difference = abs(left.value - right.value)
         near = (difference <= bars).astype(bool)
         result = np.full(len(left), Outcome.UNSURE, dtype=np.int64)

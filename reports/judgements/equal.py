@@ -40,6 +40,10 @@ class Equal:
         if not len(left):
             return not_applicable("the dataset has nothing of which the statement speaks")
         scale = None if self.scale is None else np.broadcast_to(self.scale(run), (len(left),))
+        return self._compared(run, left, right, scale)
+
+    @np.errstate(over="ignore", invalid="ignore")  # of values near float64's ends
+    def _compared(self, run: Any, left: Series, right: Series, scale: NDArray[np.float64] | None) -> Finding:
         outcomes = compare_equal(left, right, scale)
         difference = np.abs((left.value - right.value).astype(float))
         if left.log:

@@ -125,6 +125,7 @@ class HiddenConstant:
         with np.errstate(over="ignore", invalid="ignore"):  # of a quantity that is 0 there is no slack
             return self._tested(run, measured, shape, needed, fitted_on, in_regime=in_regime)
 
+    @np.errstate(divide="ignore", over="ignore", invalid="ignore")  # of values that are 0 or near float64's ends
     def _needed(self, measured: Series, shape: Floats, bars: int = 0) -> Floats:
         """Logarithm of the constant needed entry by entry, negated for a lower bound; +inf where none is positive.
 
@@ -136,8 +137,7 @@ class HiddenConstant:
         if measured.log:
             needed = value - shape
         else:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                needed = np.where(value > 0, np.log(np.abs(value) / shape), -np.inf)
+            needed = np.where(value > 0, np.log(np.abs(value) / shape), -np.inf)
         return needed if self.side == "upper" else -needed
 
     def _tested(
@@ -192,7 +192,7 @@ class HiddenConstant:
         return Verdict.VIOLATED if refuted else Verdict.INCONCLUSIVE
 
     def _curve(self, measured: Series, shape: Floats, log_constant: float) -> Curve:
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             bound = log_constant + shape if measured.log else np.exp(log_constant) * shape
         return curve_of(measured, {self.side: bound})
 

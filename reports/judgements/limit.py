@@ -78,7 +78,10 @@ class Limit:
         step = measured.along("a limit is approached")
         if not len(measured):
             return Finding(Verdict.INCONCLUSIVE, detail="The run recorded too few steps to show a limit.")
-        in_regime = bool(step[-1] / 10 >= self.regime(run))
+        return self._judged(measured, step, predicted, in_regime=bool(step[-1] / 10 >= self.regime(run)))
+
+    @np.errstate(over="ignore", invalid="ignore")  # of values near float64's ends
+    def _judged(self, measured: Series, step: Floats, predicted: float, *, in_regime: bool) -> Finding:
         if in_regime and not self.positive and _cycles(measured, step):
             return _cycle(measured, step, predicted)
         if np.isnan(predicted):

@@ -10,11 +10,13 @@ import pytest
 
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit, Threshold
 from marginaudit.reports.judgements.bounded import first_step
+from marginaudit.reports.judgements.parts import Judging
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.series import exact_series, series
 from marginaudit.reports.verdict import Evidence, Verdict
 
 STEP = np.arange(1, 1001)
+ENDS = (0.0, 1e308, -1e308, np.inf, -np.inf)
 
 
 def run(steps1: int = 900, steps2: int = 1000) -> Any:
@@ -61,6 +63,27 @@ def test_lower_bound_and_two_sides() -> None:
 def test_nan_is_refused_not_passed() -> None:
     with pytest.raises(ValueError, match="not a number"):
         Bounded(measured(np.where(STEP == 7, np.nan, 0.0)), upper=lambda _, t: t).judge(run())
+
+
+@pytest.mark.parametrize("stated", ENDS)
+@pytest.mark.parametrize("value", ENDS)
+def test_no_rule_overflows_at_the_ends_of_float64(value: float, stated: float) -> None:
+    wide, bound = measured(0 * STEP + value), lambda _, t: np.full(len(t), stated)
+    alike = Verdict.HOLDS if np.isfinite(value) else Verdict.INCONCLUSIVE
+    true = Verdict.HOLDS if np.isfinite(stated) else Verdict.VACUOUS
+    expected: dict[Judging, Verdict] = {
+        Bounded(wide, upper=bound): true if value < stated else Verdict.VIOLATED,
+        Bounded(wide, lower=bound): true if value > stated else Verdict.VIOLATED,
+        Equal(wide, measured(0 * STEP + stated)): Verdict.VIOLATED,
+    }
+    for claim, verdict in expected.items():
+        assert claim.judge(run()).verdict is (alike if value == stated else verdict)
+    swinging = measured(np.where(STEP % 2, value, stated), radius=1e308)
+    assert Limit(swinging, lambda _: 1e-300, lambda _: 1.0).judge(run()).verdict is not Verdict.HOLDS
+    grows = HiddenConstant(swinging, lambda _, t: t).judge(run())
+    assert (grows.verdict is Verdict.VIOLATED) == (np.inf in (value, stated))
+    of_logarithms = HiddenConstant(measured(0 * STEP + value, log=True), bound).judge(run())
+    assert (of_logarithms.verdict is Verdict.HOLDS) == (np.isfinite(value - stated) or value < stated)
 
 
 def test_nothing_measured_is_not_applicable() -> None:
