@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from enum import Flag, StrEnum, auto
@@ -21,8 +22,8 @@ from marginaudit.reports.plain import (
     unreportable,
 )
 
-LEAST = math.ulp(0.0)
-"""The least positive float: a bound of it says > 0, and one of its negative < 0."""
+LEAST = sys.float_info.min
+"""The least float with all its digits: a bound of it says > 0, and one of its negative < 0."""
 
 LONGEST_DETAIL = 5000
 """Characters of a detail or a witness that a notebook shows."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders import counted
-from marginaudit.reports.judgements.compare import Outcome, compare_upper, curve_of, left_out
+from marginaudit.reports.judgements.compare import UNDERFLOW, Outcome, compare_upper, curve_of, left_out, underflown
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.series import Series, by_formula, position_text, step_from
 from marginaudit.reports.verdict import LEAST, Evidence, Finding, Verdict, needed, not_applicable
@@ -185,6 +185,7 @@ class Bounded:
             if measured.clock == "t"
             else None,
             "detail": ("" if followed.all() else _detail(measured, bound, worst, side))
+            + (f" {UNDERFLOW}" if outcomes[at_side, at] == Outcome.UNSURE and underflown(measured, bound)[at] else "")
             + (" At no step of the run does a bound say anything." if vacuous.all() else "")
             + _by_proof(followed, measured),
             "curve": None
@@ -331,9 +332,9 @@ def _by_proof(followed: NDArray[np.bool_], measured: Series) -> str:
 
 
 def _without_the_least(bound: float | None) -> float | None:
-    """0 for the float next to it, which stands for the strict bounds > 0 and < 0.
+    """0 for `LEAST`, which stands for the strict bounds > 0 and < 0.
 
-    >>> _without_the_least(5e-324), _without_the_least(-5e-324), _without_the_least(-2.0)
+    >>> _without_the_least(LEAST), _without_the_least(-LEAST), _without_the_least(-2.0)
     (0.0, 0.0, -2.0)
     """
     return 0.0 if bound is not None and abs(bound) == LEAST else bound

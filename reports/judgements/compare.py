@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.reports.series import Series, position_text
-from marginaudit.reports.verdict import Curve
+from marginaudit.reports.verdict import LEAST, Curve
 
 ALLOWANCE = 1e-9
 """Widest relative error bars under which two sides that overlap count as equal."""
@@ -30,7 +30,8 @@ def compare_upper(small: Series, large: Series) -> NDArray[np.int64]:
     """Entry by entry, whether small <= large.
 
     Certain only where the error bars do not overlap; overlapping bars no wider than `ALLOWANCE`
-    (relative) count as the two sides being equal, and so as true.
+    (relative) count as the two sides being equal, and so as true. Of two sides that may have underflown none is surely
+    the larger, unless the bound is `LEAST`.
 
     >>> from marginaudit.reports.series import series
     >>> compare_upper(series([1, 2, 3, 3], radius=[0, 0, 0.5, 0]), series([2, 1, 3, 3], radius=0)).tolist()
@@ -45,7 +46,8 @@ def compare_upper(small: Series, large: Series) -> NDArray[np.int64]:
         certain = np.isfinite(bars.astype(float)) | _known(large, np.inf) | _known(small, -np.inf)
         result = np.full(len(small), Outcome.UNSURE, dtype=np.int64)
         result[(room >= bars).astype(bool) & certain | equal] = Outcome.TRUE
-        result[(room < -bars).astype(bool)] = Outcome.FALSE
+        strict = (small.value == LEAST) & (large.value == 0) | (small.value == 0) & (large.value == -LEAST)
+        result[(room < -bars).astype(bool) & (~underflown(small, large) | strict.astype(bool))] = Outcome.FALSE
     return result
 
 
@@ -61,8 +63,17 @@ def compare_equal(left: Series, right: Series, scale: NDArray[np.float64] | None
         near = (difference <= bars).astype(bool)
         result = np.full(len(left), Outcome.UNSURE, dtype=np.int64)
         result[near & _narrow(left, right, scale)] = Outcome.TRUE
-        result[(difference > bars).astype(bool)] = Outcome.FALSE
+        result[(difference > bars).astype(bool) & ~underflown(left, right)] = Outcome.FALSE
     return result
+
+
+UNDERFLOW = "Underflow may have taken all digits of both sides; logarithms would keep them."
+
+
+def underflown(left: Series, right: Series) -> NDArray[np.bool_]:
+    """Whether underflow may have taken the digits of both sides, which no error bar tells."""
+    sizes = [np.abs(side.value.astype(float)) for side in (left, right)]
+    return np.asarray((np.maximum(*sizes) <= LEAST) & (not left.log))
 
 
 def _known(side: Series, value: float) -> NDArray[np.bool_]:

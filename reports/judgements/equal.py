@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders import counted
-from marginaudit.reports.judgements.compare import Outcome, compare_equal, left_out
+from marginaudit.reports.judgements.compare import UNDERFLOW, Outcome, compare_equal, left_out, underflown
 from marginaudit.reports.series import Series
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicable
 
@@ -83,6 +83,7 @@ class Equal:
                 f"{compared}; largest {'difference of logarithms' if left.log else 'relative difference'} "
                 f"{float(relative.max()):.1e}"
                 f"{f' ({where})' if where else ''}, rounding allowance {bars / size[at] if size[at] else 0.0:.1e}. "
+                f"{f'{UNDERFLOW} ' if outcomes[at] == Outcome.UNSURE and underflown(left, right)[at] else ''}"
                 f"{self.note(run)}"
             ).rstrip(),
             witness=None if first is None else self.witness(run),

@@ -11,7 +11,7 @@ from marginaudit.orders import counted
 from marginaudit.reports.judgements.bounded import Formula
 from marginaudit.reports.judgements.compare import curve_of, left_out
 from marginaudit.reports.series import Series, position, position_text
-from marginaudit.reports.verdict import Curve, Finding, Verdict, needed, not_applicable
+from marginaudit.reports.verdict import LEAST, Curve, Finding, Verdict, needed, not_applicable
 
 Floats: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -98,6 +98,9 @@ class HiddenConstant:
         value = measured.value.astype(float)
         if np.isnan(value).any() or np.isnan(shape).any() or np.isnan(measured.radius.astype(float)).any():
             raise ValueError("not a number on one side of a comparison")
+        if not measured.log:
+            seen = (shape >= LEAST) | (np.abs(value) >= np.sqrt(LEAST))  # else underflow may have made their ratio
+            measured, step, shape = measured.taken(seen), step[seen], shape[seen]
         needed = self._needed(measured, shape)
         at_best, at_worst = self._needed(measured, shape, bars=-1), self._needed(measured, shape, bars=1)
         if np.isposinf(at_worst).any():
@@ -116,8 +119,8 @@ class HiddenConstant:
                 else f"{where} the error bars leave open whether any constant C > 0 makes it true.",
                 curve=self._curve(measured, shape, -np.inf),
             )
-        fitted_on = np.log(step) <= (np.log(step[0]) + np.log(step[-1])) / 2
-        if fitted_on.all() or not fitted_on.any():
+        fitted_on = np.log(step) <= (np.log(step[:1]) + np.log(step[-1:])) / 2
+        if fitted_on.all():
             few = counted(len(measured), "recorded step is", "recorded steps are")
             return Finding(
                 Verdict.INCONCLUSIVE, detail=f"{few} too few to fit a constant on some and test it on others."
@@ -134,10 +137,7 @@ class HiddenConstant:
         value: Floats = measured.value
         if bars:
             value = value + (bars if self.side == "upper" else -bars) * measured.radius
-        if measured.log:
-            needed = value - shape
-        else:
-            needed = np.where(value > 0, np.log(np.abs(value) / shape), -np.inf)
+        needed = value - shape if measured.log else np.where(value > 0, np.log(np.abs(value) / shape), -np.inf)
         return needed if self.side == "upper" else -needed
 
     def _tested(

@@ -10,7 +10,7 @@ import pytest
 
 from marginaudit.reports.judgements import HiddenConstant
 from marginaudit.reports.series import series
-from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from marginaudit.reports.verdict import LEAST, Evidence, Finding, Verdict
 from tests.reports.judgements.test_judgements import STEP, measured, run
 
 HOLDS, VIOLATED, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.INCONCLUSIVE
@@ -164,6 +164,17 @@ def test_a_step_that_leaves_no_constant() -> None:
     assert hidden.detail == "At t = 5 the error bars leave open whether any constant C > 0 makes it true."
     both = judged(np.where(STEP == 8, -1.0, np.where(STEP == 5, 0.1, 1.0)), radius=0.2 * (STEP == 5), side="lower")
     assert (both.verdict, both.worst_step) == (VIOLATED, 8)
+
+
+def test_where_both_sides_underflow_nothing_is_known() -> None:
+    def falling(factor: float, power: float = 1.0, side: Any = "upper") -> Finding:
+        return judged(factor * np.exp(-power * STEP), shape=lambda _, t: np.exp(-t), side=side)
+
+    assert falling(30.0).verdict is HOLDS
+    assert falling(1 / 30, side="lower").verdict is HOLDS
+    assert falling(1.0, 0.9).verdict is VIOLATED
+    assert judged(np.sqrt(LEAST) + 0 * STEP, shape=lambda _, t: 0 * t).verdict is VIOLATED
+    assert judged(0.0 * STEP, shape=lambda _, t: 0 * t).verdict is OPEN
 
 
 def test_the_second_half_of_the_last_decade_decides_a_late_statement() -> None:
