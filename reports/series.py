@@ -172,8 +172,7 @@ def step_from(value: float) -> int | float:
     >>> step_from(2.5), step_from(3), step_from(2.5e101)
     (3, 3, 2.5e+101)
     """
-    whole = math.ceil(value)
-    return whole if whole <= FARTHEST_STEP else float(value)
+    return math.ceil(value) if value <= FARTHEST_STEP else float(value)
 
 
 def series(

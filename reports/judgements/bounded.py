@@ -22,6 +22,9 @@ Side: TypeAlias = Literal["upper", "lower"]
 LAST_DECADE = 40
 """The search for a bound's first informative step ends at 10 to this power."""
 
+FARTHEST_PROVED = 1e280
+"""Beyond a threshold above it nothing follows by formula: float64 ends soon after."""
+
 
 @dataclass(frozen=True)
 class Threshold:
@@ -97,12 +100,11 @@ class Bounded:
         if self.threshold is None:
             return Finding(**self._numbers(run, measured, self.first))
         start = self.threshold(run)
-        begins = max(self.first, math.ceil(start.position))
         if measured.step is None:
             raise ValueError("a statement with a threshold needs a series with steps")
         reached = measured.step >= start.position
         if start.there >= start.needed and reached.any():
-            return Finding(**self._numbers(run, measured.taken(reached), begins))
+            return Finding(**self._numbers(run, measured.taken(reached), max(self.first, math.ceil(start.position))))
         return self._judge_beyond(run, measured, start)
 
     def _judge_beyond(self, run: Any, measured: Series, start: Threshold) -> Finding:
@@ -116,7 +118,7 @@ class Bounded:
             "verdict": Verdict.HOLDS if proved else Verdict.INCONCLUSIVE,
             "evidence": Evidence.FLOAT64 if proved else without["evidence"],
             "first_violation": None,
-            "informative_from": step_from(start.position),
+            "informative_from": None if math.isinf(start.position) else step_from(start.position),
             "beyond_the_run": True,
             "needs": start.lacking(float(last or 0)),
             "left_out": "",
@@ -133,6 +135,8 @@ class Bounded:
     def _proved_beyond(self, run: Any, start: Threshold) -> bool:
         """Whether the guaranteed bound lies below the statement's from the threshold on, for sizes there and beyond."""
         if self.guaranteed is None or self.upper is None or _departs(run):
+            return False
+        if start.position > FARTHEST_PROVED:
             return False
         first = float(math.ceil(start.position))
         step = np.geomspace(first, max(10.0**LAST_DECADE, first * 10.0 ** (LAST_DECADE // 2)), 400)

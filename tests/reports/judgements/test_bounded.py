@@ -66,6 +66,14 @@ def test_beyond_a_threshold_further_than_1e40_a_proof_is_looked_at_from_there_on
     assert isinstance(judged(1e21).informative_from, int if start <= 10**100 else float)
 
 
+@pytest.mark.parametrize(("start", "verdict"), [(1e280, "holds"), (1e281, "inconclusive"), (np.inf, "inconclusive")])
+def test_a_threshold_may_lie_at_the_end_of_float64_and_beyond(start: float, verdict: str) -> None:
+    found, _ = beyond(
+        lambda _, t: -1.5 * t, threshold=lambda on: Threshold(start, 10.5, on.config.steps1, "T", on.with_steps1)
+    )
+    assert (found.verdict, found.informative_from) == (verdict, start if start < np.inf else None)
+
+
 @pytest.mark.parametrize(
     "guaranteed",
     [
