@@ -244,6 +244,8 @@ def where_it_speaks(found: Finding, said: str) -> dict[str, Any]:
     """
     first, worst, violated = found.informative_from, found.worst_step, found.first_violation
     before = first is not None and worst is not None and worst < first and found.verdict is not Verdict.VACUOUS
+    if found.curve is not None and found.curve.upper is not None and found.curve.lower is not None:
+        before = False  # of two bounds one says something at the worst step
     violated_there = before and violated is not None and first is not None and violated < first
     if violated_there or not (before or found.beyond_the_run):
         return {}

@@ -150,6 +150,22 @@ def test_a_violation_before_the_upper_bound_says_anything_keeps_its_numbers() ->
     assert mine(early).judge(run("example-1", steps2=2000)).measured == 1.0
 
 
+@pytest.mark.parametrize("smallest", [-np.inf, 0.0])
+def test_of_two_bounds_the_one_that_speaks_gives_the_numbers(smallest: float) -> None:
+    """The upper one says something from step 500001 on, the lower one at each step."""
+    step = np.arange(1, 11)
+    both = Bounded(
+        lambda _: series(np.full(10, 0.1), radius=0, step=step),
+        upper=lambda _, t: 1e6 / t,
+        lower=lambda _, t: t / 200,
+        largest=2.0,
+        smallest=smallest,
+    )
+    found = mine(both).judge(run("example-1", steps2=2000))
+    assert (found.verdict, found.side, found.worst_step, found.measured) == ("holds", "lower", 10, 0.1)
+    assert (found.informative_from, found.beyond_the_run) == (500_001, False)
+
+
 def mine(judgement: Any, **change: Any) -> Claim:
     given: dict[str, Any] = {"assumptions": (), **change}
     return Claim(id="mine", source="me", statement="So.", formula="x", judgement=judgement, **given)
