@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders import counted
+from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements.compare import UNDERFLOW, Outcome, compare_upper, curve_of, left_out, underflown
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.series import Series, by_formula, position_text, step_from
@@ -68,7 +69,7 @@ class Bounded:
     largest, smallest : float, or from a run to a float
         What the quantity can reach at all; a bound beyond is vacuous. On the scale of the series.
     first : int
-        The first step of which the statement speaks, where it has no threshold.
+        The first step of which the statement speaks; from 2 on, earlier ones are left out.
     threshold : from a run to the steps from which the statement speaks, or None
     guaranteed, guaranteed_lower : from a run and float steps to proved bounds on the quantity, or None
         On the same scale. They decide where the error bars do not, and the upper one beyond a threshold that was not
@@ -94,7 +95,7 @@ class Bounded:
 
     def judge(self, run: Any) -> Finding:
         """The verdict on a run, by the rules of error bars, thresholds and vacuous bounds."""
-        measured = self.measure(run)
+        measured = self.measured(run)
         if not len(measured):
             return not_applicable("the dataset has nothing of which the statement speaks")
         if self.threshold is None:
@@ -106,6 +107,22 @@ class Bounded:
         if start.there >= start.needed and reached.any():
             return Finding(**self._numbers(run, measured.taken(reached), max(self.first, math.ceil(start.position))))
         return self._judge_beyond(run, measured, start)
+
+    def measured(self, run: Any) -> Series:
+        """The measured series, from `first` on where that is 2 or more.
+
+        Raises
+        ------
+        BeyondTheRun
+            There is no such entry.
+        """
+        found = self.measure(run)
+        if self.first < 2 or found.step is None or not len(found):
+            return found
+        spoken_of = found.step >= self.first
+        if not spoken_of.any():
+            raise BeyondTheRun(f"no step from {found.clock} = {self.first} on was recorded")
+        return found.taken(spoken_of)
 
     def _judge_beyond(self, run: Any, measured: Series, start: Threshold) -> Finding:
         """The finding where the threshold was not reached: its place, any proof beyond it, the verdict without it."""

@@ -122,7 +122,7 @@ def _last(run: Run, claim: Claim) -> dict[str, float | None]:
     except BeyondTheRun:
         return nothing
     judgement: Any = claim.judgement
-    series = judgement.measure(run)
+    series = judgement.measured(run)
     bound = judgement.upper(run, series.step[-1:].astype(float))
     value, bar = float(series.value[-1]), float(series.radius[-1])
     return {"error": value, "bar": bar, "slack": ratio(float(np.asarray(bound)[0]), value)}

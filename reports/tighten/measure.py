@@ -150,7 +150,7 @@ def measured(claim: Claim, paper: Paper, case: Case, run: BaseRun[Any]) -> Measu
     if finding.verdict in (Verdict.NOT_APPLICABLE, Verdict.BROKEN) or not claim.speaks(run):
         return finding
     try:
-        series = judgement.measure(run)
+        series = judgement.measured(run)
     except BeyondTheRun:
         return finding
     speaks = np.isfinite(series.radius.astype(float))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Bounded, Equal, Parts, Threshold
 from marginaudit.reports.judgements.bounded import first_step
 from marginaudit.reports.series import Series, by_formula, exact_series, series
@@ -129,6 +130,15 @@ def test_a_threshold_that_the_last_step_just_reaches_is_reached() -> None:
     assert claim.judge(run(steps1=899)).verdict is Verdict.INCONCLUSIVE
     half = replace(claim, threshold=start(999.5)).judge(run(steps1=900))
     assert (half.verdict, half.worst_step) == (Verdict.HOLDS, 1000)
+
+
+def test_steps_before_the_first_of_which_it_speaks_are_left_out() -> None:
+    claim = Bounded(measured(np.where(STEP < 3, 9.0, 1.0)), upper=lambda _, t: 0 * t + 2, first=3)
+    assert claim.judge(run()).verdict is Verdict.HOLDS
+    assert replace(claim, first=2).judge(run()).first_violation == 2
+    assert replace(claim, threshold=lambda _: Threshold(2000)).judge(run()).detail.count("holds") == 1
+    with pytest.raises(BeyondTheRun, match="no step from t = 1001 on was recorded"):
+        replace(claim, first=1001).judge(run())
 
 
 def test_from_when_a_bound_is_informative_counts_from_where_it_speaks() -> None:
