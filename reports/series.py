@@ -39,9 +39,9 @@ class Series:
     Raises
     ------
     ValueError
-        A value is NaN, or an error bar is NaN or negative.
+        A value is NaN, an error bar is NaN or negative, or there are more or fewer bars, steps or labels than values.
 
-    >>> Series(np.array([1.0, 2.0]), 0.5).upper.tolist()
+    >>> Series([1.0, 2.0], 0.5).upper.tolist()
     [1.5, 2.5]
     """
 
@@ -54,7 +54,17 @@ class Series:
     clock: str = "t"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", np.broadcast_to(self.radius, np.shape(self.value)))
+        value = np.atleast_1d(np.asarray(self.value))
+        of = {"error bars": self.radius, "steps": self.step, "labels": self.label or None}
+        for name, given in of.items():
+            single = name == "error bars" and np.ndim(given) == 0
+            if given is not None and not single and np.shape(given) != (len(value),):
+                raise ValueError(f"got {name} of shape {np.shape(given)}, expected ({len(value)},): one for each value")
+        if value.ndim > 1:
+            raise ValueError(f"got values of shape {value.shape}, expected a row of them")
+        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "radius", np.broadcast_to(np.asarray(self.radius), value.shape))
+        object.__setattr__(self, "step", None if self.step is None else np.asarray(self.step))
         _refuse(np.isnan(self.value.astype(float)), "entry {} is not a number")
         _refuse(np.isnan(self.radius.astype(float)), "the error bar of entry {} is not a number")
         _refuse(self.radius.astype(float) < 0, "the error bar of entry {} is negative")

@@ -305,8 +305,27 @@ def test_one_error_bar_stands_for_all() -> None:
     assert made.lower.tolist() == [0.75, 1.75]
     with pytest.raises(ValueError, match="error bar of entry 0 is negative"):
         Series(np.array([1.0, 2.0]), -0.25)
-    with pytest.raises(ValueError, match="broadcast"):
-        Series(np.array([1.0, 2.0]), np.array([1.0, 1.0, 1.0]))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (([1.0, 2.0], [0.1]), "error bars of shape (1,), expected (2,): one for each value"),
+        (([1.0, 2.0], 0.1, [1, 2, 3]), "steps of shape (3,), expected (2,): one for each value"),
+        (([1.0, 2.0], 0.1, None, ("a",)), "labels of shape (1,), expected (2,): one for each value"),
+        (([[1.0, 2.0]], 0.1), "values of shape (1, 2), expected a row of them"),
+    ],
+)
+def test_a_series_has_one_of_each_for_each_value(given: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"got {said}")):
+        Series(*given)
+
+
+def test_a_series_takes_lists() -> None:
+    untyped: Any = Series
+    made = untyped([1.0, 2.0], [0.25, 0.5], [3, 4])
+    assert (made.upper.tolist(), made.at(1)) == ([1.25, 2.5], 4)
+    assert len(untyped(1.0, 0.0)) == 1
 
 
 def test_attention_is_a_softmax_over_places(monkeypatch: pytest.MonkeyPatch) -> None:
