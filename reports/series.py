@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marginaudit.reports.plain import FARTHEST_STEP
+from marginaudit.reports.plain import FARTHEST_STEP, unreportable
 from marginaudit.reports.verdict import Evidence
 
 if TYPE_CHECKING:
@@ -150,6 +150,19 @@ class Series:
         with np.errstate(over="ignore"):
             natural = float(np.exp(value)) if self.log else value
         return natural if np.isfinite(natural) else None
+
+
+def as_series(found: object, name: str) -> Series:
+    """What a claim's function of that name returned.
+
+    Raises
+    ------
+    Unreportable
+        It is no Series.
+    """
+    if not isinstance(found, Series):
+        raise unreportable(found, name, "a Series")
+    return found
 
 
 def _refuse(wrong: NDArray[np.bool_], message: str) -> None:

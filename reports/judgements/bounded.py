@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from marginaudit.orders import counted
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements.compare import UNDERFLOW, Outcome, compare_upper, curve_of, left_out, underflown
+from marginaudit.reports.plain import unreportable
 from marginaudit.reports.run import BaseRun
-from marginaudit.reports.series import Series, by_formula, position_text, step_from
+from marginaudit.reports.series import Series, as_series, by_formula, position_text, step_from
 from marginaudit.reports.verdict import LEAST, Evidence, Finding, Verdict, needed, not_applicable
 
 Steps: TypeAlias = NDArray[np.float64]
@@ -86,6 +87,10 @@ class Bounded:
     guaranteed: "Formula | None" = None
     guaranteed_lower: "Formula | None" = None
 
+    def __post_init__(self) -> None:
+        if self.upper is None and self.lower is None:
+            raise ValueError("Bounded: got neither upper nor lower, expected one or both")
+
     @property
     def kind(self) -> str:
         """In words, for the reader of a report."""
@@ -101,6 +106,8 @@ class Bounded:
         if self.threshold is None:
             return Finding(**self._numbers(run, measured, self.first))
         start = self.threshold(run)
+        if not isinstance(start, Threshold):
+            raise unreportable(start, "threshold", "a Threshold")
         if measured.step is None:
             raise ValueError("a statement with a threshold needs a series with steps")
         reached = measured.step >= start.position
@@ -116,7 +123,7 @@ class Bounded:
         BeyondTheRun
             There is no such entry.
         """
-        found = self.measure(run)
+        found = as_series(self.measure(run), "measure")
         if self.first < 2 or found.step is None or not len(found):
             return found
         spoken_of = found.step >= self.first
@@ -286,7 +293,12 @@ def _steps(measured: Series) -> Steps:
 
 
 def _bound(values: ArrayLike, measured: Series) -> Series:
-    return by_formula(np.broadcast_to(np.asarray(values, dtype=float), (len(measured),)), log=measured.log)
+    found = np.asarray(values, dtype=float)
+    if found.shape not in ((), (1,), (len(measured),)):
+        raise ValueError(
+            f"got a bound of shape {found.shape}, expected ({len(measured)},): one value for each measured"
+        )
+    return by_formula(np.broadcast_to(found, (len(measured),)), log=measured.log)
 
 
 def _room(side: str, measured: Series, bound: Series) -> NDArray[np.float64]:

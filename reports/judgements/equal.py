@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from marginaudit.orders import counted
 from marginaudit.reports.judgements.compare import UNDERFLOW, Outcome, compare_equal, left_out, underflown
-from marginaudit.reports.series import Series
+from marginaudit.reports.series import Series, as_series
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicable
 
 
@@ -36,9 +36,11 @@ class Equal:
 
     def judge(self, run: Any) -> Finding:
         """The verdict on a run: equal within error bars that are themselves no wider than the allowance."""
-        left, right = self.measure(run), self.expected(run)
+        left, right = as_series(self.measure(run), "measure"), as_series(self.expected(run), "expected")
         if not len(left):
             return not_applicable("the dataset has nothing of which the statement speaks")
+        if len(right) != len(left):
+            raise ValueError(f"got {len(right)} expected values, expected {len(left)}: one for each measured")
         scale = None if self.scale is None else np.broadcast_to(self.scale(run), (len(left),))
         return self._compared(run, left, right, scale)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from marginaudit.orders import counted
 from marginaudit.reports.judgements.bounded import Formula
 from marginaudit.reports.judgements.compare import curve_of, left_out
-from marginaudit.reports.series import Series, position, position_text
+from marginaudit.reports.series import Series, as_series, position, position_text
 from marginaudit.reports.verdict import LEAST, Curve, Finding, Verdict, needed, not_applicable
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -61,7 +61,7 @@ class HiddenConstant:
 
     def judge(self, run: Any) -> Finding:
         """The verdict on a run, with the tightest constant that makes the statement true on it."""
-        measured = self.measure(run)
+        measured = as_series(self.measure(run), "measure")
         if not len(measured):
             return not_applicable("the dataset has nothing of which the statement speaks")
         begins = 0.0 if self.regime is None else self.regime(run)
@@ -94,11 +94,16 @@ class HiddenConstant:
 
     def _judge(self, run: Any, measured: Series, *, in_regime: bool) -> Finding:
         step = _steps(measured)
-        shape = np.asarray(self.shape(run, step), dtype=float)
+        shape = np.broadcast_to(np.asarray(self.shape(run, step), dtype=float), step.shape)
         value = measured.value.astype(float)
         if np.isnan(value).any() or np.isnan(shape).any() or np.isnan(measured.radius.astype(float)).any():
             raise ValueError("not a number on one side of a comparison")
         if not measured.log:
+            if (shape < 0).any():
+                at = int(np.argmax(shape < 0))
+                raise ValueError(
+                    f"got a shape of {shape[at]:g} at {measured.clock} = {position_text(step[at])}, expected > 0"
+                )
             seen = (shape >= LEAST) | (np.abs(value) >= np.sqrt(LEAST))  # else underflow may have made their ratio
             measured, step, shape = measured.taken(seen), step[seen], shape[seen]
         needed = self._needed(measured, shape)

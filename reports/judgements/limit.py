@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.reports.judgements.compare import curve_of
-from marginaudit.reports.series import Series, position, position_text
+from marginaudit.reports.series import Series, as_series, position, position_text
 from marginaudit.reports.verdict import Finding, Verdict
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -74,7 +74,9 @@ class Limit:
 
     def judge(self, run: Any) -> Finding:
         """The verdict on a run."""
-        measured, predicted = self.measure(run).natural, self.predicted(run)
+        measured, predicted = as_series(self.measure(run), "measure").natural, self.predicted(run)
+        if predicted == 0:
+            raise ValueError("got 0 as predicted, and distances are relative to it: measure 1 more, which tends to 1")
         step = measured.along("a limit is approached")
         if not len(measured):
             return Finding(Verdict.INCONCLUSIVE, detail="The run recorded too few steps to show a limit.")

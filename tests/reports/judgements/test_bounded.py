@@ -30,14 +30,13 @@ class LongRun:
 
 def beyond(guaranteed: Any, upper: Any = lambda _, t: -1.0 * t, *, steps1: float = 10.5, **change: Any) -> Any:
     """The finding of a bound on logarithms that speaks from t >= 2000.5 on, on a run of 1000 steps."""
-    claim = Bounded(
-        measured(-2.0 * STEP, log=True),
-        upper,
-        threshold=lambda on: Threshold(2000.5, steps1, on.config.steps1, "T", on.with_steps1),
-        guaranteed=guaranteed,
-    )
+    given: dict[str, Any] = {
+        "upper": upper,
+        "threshold": lambda on: Threshold(2000.5, steps1, on.config.steps1, "T", on.with_steps1),
+        "guaranteed": guaranteed,
+    }
     on: Any = LongRun(5, [])
-    return replace(claim, **change).judge(on), on.asked
+    return Bounded(measured(-2.0 * STEP, log=True), **given | change).judge(on), on.asked
 
 
 def test_beyond_a_threshold_a_proof_decides_for_every_longer_stage_1() -> None:
