@@ -13,6 +13,7 @@ import numpy as np
 from marginaudit.reports import Claim, Series
 from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit, Parts
 from marginaudit.reports.judgements.parts import Judging
+from marginaudit.reports.verdict import LEAST
 
 
 def parts(claim: Claim) -> Mapping[str, Any]:
@@ -54,7 +55,7 @@ def decided_with(claim: Claim, **change: Any) -> Claim:
 
 
 def one_entry_off(judgement: Judging) -> Equal:
-    """One entry of what is expected is moved by five error bars or roundings."""
+    """One entry of what is expected is moved by five error bars or roundings, and not by what may have underflowed."""
     assert isinstance(judgement, Equal)
 
     def moved(at: Any) -> Series:
@@ -64,7 +65,7 @@ def one_entry_off(judgement: Judging) -> Equal:
             value[-1] += 1
             return replace(right, value=value)
         entry = int(np.argmax(np.abs(value)))
-        value[entry] += 5 * (left.radius[entry] + right.radius[entry]) + 5e-16 * abs(value[entry])
+        value[entry] += 5 * (left.radius[entry] + right.radius[entry]) + 5e-16 * abs(value[entry]) + 2 * LEAST
         return replace(right, value=value)
 
     return replace(judgement, expected=moved)
