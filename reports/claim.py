@@ -57,6 +57,11 @@ class NotFollowed(BeyondTheRun):
     """The numbers leave float64's range; a proof may still decide the statement."""
 
 
+def undecided(reason: BeyondTheRun) -> Finding:
+    """Inconclusive, with the reason."""
+    return Finding(Verdict.INCONCLUSIVE, detail=f"Not decided: {printable(str(reason))}.")
+
+
 class Judgement(Protocol):
     """The kind of a statement: see `marginaudit.reports.judgements`."""
 
@@ -210,7 +215,7 @@ class Claim:
         except NotJudged as reason:
             return not_applicable(f"Not judged: {printable(str(reason))}."), []
         except BeyondTheRun as reason:
-            return Finding(Verdict.INCONCLUSIVE, detail=f"Not decided: {printable(str(reason))}."), []
+            return undecided(reason), []
         except Unreportable as fault:
             failure = f"Its code {printable(str(fault))}."
         except KeyboardInterrupt:

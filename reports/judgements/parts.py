@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from marginaudit.reports.claim import BeyondTheRun, undecided
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
 
 
@@ -50,7 +51,15 @@ class Parts:
 
     def judge(self, run: Any) -> Finding:
         """The verdict on a run."""
-        return joined({name: part.judge(run) for name, part in self.parts.items()}, self.note(run))
+        return joined({name: _judged(part, run) for name, part in self.parts.items()}, self.note(run))
+
+
+def _judged(part: Judging, run: Any) -> Finding:
+    """The verdict on a part; a part about steps that the run lacks leaves the others theirs."""
+    try:
+        return part.judge(run)
+    except BeyondTheRun as reason:
+        return undecided(reason)
 
 
 def joined(parts: Mapping[str, Finding], note: str = "", curve: Curve | None = None) -> Finding:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Decided
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
@@ -27,6 +28,16 @@ def part(verdict: Verdict, evidence: Evidence = Evidence.EXACT, **more: Any) -> 
 def test_the_worst_part_that_says_something_decides(verdicts: str, expected: str) -> None:
     found = Parts({name: part(Verdict(name)) for name in verdicts.split()}).judge(None)
     assert found.verdict == expected
+
+
+@pytest.mark.parametrize(("other", "expected"), [(Verdict.VIOLATED, "violated"), (Verdict.HOLDS, "inconclusive")])
+def test_a_part_beyond_the_run_leaves_the_others_their_verdict(other: Verdict, expected: str) -> None:
+    def beyond(_: Any) -> Finding:
+        raise BeyondTheRun("no step was recorded")
+
+    parts = Parts({"late": Decided(beyond, "x"), "early": Decided(lambda _: Finding(other), "x")})
+    found = parts.judge(None)
+    assert (found.verdict, found.detail[:51]) == (expected, "late: inconclusive. Not decided: no step was record")
 
 
 def test_numbers_are_the_worst_parts_and_the_detail_is_of_all() -> None:
