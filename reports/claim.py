@@ -231,7 +231,7 @@ class Claim:
             if not isinstance(found, Finding):
                 raise unreportable(found, "", "a Finding")
             return found, [*self._proof_conditions(run, found.verdict), run.reservation(self.assumptions)]
-        if not isinstance(reason, str):
+        if not isinstance(reason, str) or not reason.strip():
             raise Unreportable(f"returned {shown(reason)} from absent, expected a reason in words, or None")
         return not_applicable(reason), []
 

@@ -295,10 +295,10 @@ def test_a_text_that_no_file_can_hold_is_refused(field: str) -> None:
 def test_a_reason_for_absence_is_words() -> None:
     sound = Finding(Verdict.HOLDS)
     assert decided(sound, absent=lambda _: "nothing here").judge(short()).verdict is Verdict.NOT_APPLICABLE
-    for reason in (False, True, 0):
+    for reason in (False, True, 0, "", " "):
         found = decided(sound, absent=lambda _, reason=reason: reason).judge(short())
         assert found.verdict is Verdict.BROKEN
-        assert f"returned {reason} from absent" in found.detail
+        assert f"returned {reason!r} from absent" in found.detail
 
 
 def test_every_part_of_a_claim_may_fail() -> None:
