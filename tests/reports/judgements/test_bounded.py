@@ -385,6 +385,7 @@ def test_a_strict_sign_is_shown_as_a_bound_of_0() -> None:
     assert (below.verdict, below.bound, str(below.slack)) == (Verdict.HOLDS, 0.0, "0.0")
     at_zero = Bounded(measured(0.0 * STEP), lower=lambda _, t: np.full(len(t), LEAST)).judge(run())
     assert (at_zero.verdict, at_zero.slack) == (Verdict.VIOLATED, None)
+    assert Bounded(measured(0.0 * STEP), lambda _, t: np.full(len(t), -LEAST)).judge(run()).verdict is Verdict.VIOLATED
     assert (
         str(Equal(measured(-1e-17 / STEP), measured(0.0 * STEP), scale=lambda _: np.ones(len(STEP))).judge(run()).slack)
         == "0.0"

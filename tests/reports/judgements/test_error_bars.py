@@ -38,6 +38,11 @@ def test_the_ends_of_error_bars_are_numbers() -> None:
     assert found.upper.tolist() == [INF, INF, INF, INF]
 
 
+def test_an_infinite_error_bar_reaches_from_end_to_end() -> None:
+    unknown = series([1.0], radius=INF)
+    assert (unknown.lower.tolist(), unknown.upper.tolist()) == ([-INF], [INF])
+
+
 def test_a_formula_that_overflows_is_known_to_be_beyond_every_number() -> None:
     for log in (False, True):
         found = by_formula([INF, -INF], log=log)

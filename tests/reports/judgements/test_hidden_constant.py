@@ -162,6 +162,7 @@ def test_a_step_that_leaves_no_constant() -> None:
     hidden = judged(np.where(STEP == 5, 0.1, 1.0), radius=np.where(STEP == 5, 0.2, 0.0), side="lower")
     assert (hidden.verdict, hidden.worst_step, hidden.first_violation) == (OPEN, 5, None)
     assert hidden.detail == "At t = 5 the error bars leave open whether any constant C > 0 makes it true."
+    assert judged(np.where(STEP == 5, 0.3, 1.0), radius=np.where(STEP == 5, 0.2, 0.0), side="lower").verdict is HOLDS
     both = judged(np.where(STEP == 8, -1.0, np.where(STEP == 5, 0.1, 1.0)), radius=0.2 * (STEP == 5), side="lower")
     assert (both.verdict, both.worst_step) == (VIOLATED, 8)
 
