@@ -43,6 +43,8 @@ def test_beyond_a_threshold_a_proof_decides_for_every_longer_stage_1() -> None:
     found, asked = beyond(lambda _, t: -1.5 * t)
     assert (found.verdict, found.evidence, found.informative_from) == (Verdict.HOLDS, Evidence.FLOAT64, 2001)
     assert asked == [10.5, 105, 10_500_000]
+    assert found.needs == "T ≥ 10.5, run has 5"
+    assert beyond(lambda _, t: -1.5 * t, steps1=5)[0].needs == "t ≥ 2000, run has 1000"
     assert "There it follows from what is proved, by formula. Without" in found.detail
     assert "T >= 10.5 and t >= 2000; the run has T = 5 and ends at t = 1000." in found.detail
 
