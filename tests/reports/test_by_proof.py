@@ -21,7 +21,7 @@ from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.snap import ClassConfig, ClassRun
-from marginaudit.reports.standing import OPEN, Implication, proved
+from marginaudit.reports.standing import OPEN, Implication, Severity, Status, proved, unsettled
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
 from tests.pages import ROOT
 from tests.papers import changed
@@ -29,6 +29,7 @@ from tests.papers import changed
 MEASURED = Finding(Verdict.HOLDS, Evidence.FLOAT64, measured=1.0, detail="Seen.")
 VIOLATED = replace(MEASURED, verdict=Verdict.VIOLATED, first_violation=3)
 INCONCLUSIVE = replace(MEASURED, verdict=Verdict.INCONCLUSIVE)
+PROVED_NOWHERE = unsettled("a proof")
 
 SHORT = Config(steps2=900)
 
@@ -154,6 +155,18 @@ def test_exact_and_certified_verdicts_keep_their_evidence_where_it_says_as_much(
     violated = replace(VIOLATED, evidence=Evidence.CERTIFIED)
     assert judged(LEDGER["ntp.theorem2.floor"], example(), violated) == violated
     assert judged(LEDGER["ntp.theorem2.floor"], example(), VIOLATED).evidence is Evidence.PROVED
+
+
+def test_a_float64_verdict_says_why_no_proof_decides_it() -> None:
+    on, plain = example(), decided_by(LEDGER["ntp.lemma6"], ())
+    refuted = replace(PROVED_NOWHERE, severity=Severity.ORDINARY, status=Status.REFUTED)
+    for standing, measured, why in (
+        (PROVED_NOWHERE, MEASURED, "the statement is open; not known is a proof"),
+        (refuted, MEASURED, "the statement is refuted, by other data"),
+        (refuted, VIOLATED, "it is a run that violates it"),
+    ):
+        claim = decided_by(replace(plain, standing=standing), ())
+        assert judged(claim, on, measured).detail == f"Seen. Not by proof: {why}."
 
 
 def test_a_vacuous_bound_stays_vacuous() -> None:

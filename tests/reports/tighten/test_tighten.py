@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import linregress, t, ttest_1samp
 
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
@@ -112,6 +113,39 @@ def test_error_bars_count_in_the_constant_and_in_intervals() -> None:
     assert (high - low) / 2 == pytest.approx(3 / math.log(100) * longer_bar, rel=0.05, abs=0)
     below = tightened("lower", runs(claim(measure=scattered(0.0, 0.1), lower=law)))
     assert below.constant == pytest.approx(0.9, rel=1e-9, abs=0)
+
+
+def only_N(*designs: Design) -> Any:
+    return Stub(replace(STUB.sweeps, designs=designs, factors={"N": SWEEPS.factors["N"]}))
+
+
+def test_intervals_are_students() -> None:
+    """Beside scipy's, of a line through the logarithms of each run, and of the mean of the runs' slopes."""
+
+    def noise(run: MeanRun) -> Any:
+        return np.random.default_rng(int(2 * run.dataset.mean + 1000 * run.dataset.N)).normal(size=2)
+
+    def measure(run: MeanRun) -> Any:
+        size, slope = noise(run)
+        return series(run.dataset.N**1.5 * np.exp(0.3 * size) * (T / 10.0) ** (-2 + 0.2 * slope), radius=0.0, step=T)
+
+    along_N = only_N(Design("counting", {"N": N, "rate": (0.5,)}))
+    found = powers(tightened("upper", runs(claim(measure=measure, upper=stated), paper=along_N)))
+    made = [MeanRun(case.dataset, case.config) for case in cases(along_N, along_N.config(), [])]
+    size, slope = np.array([noise(run) for run in made]).T
+    log_N = np.log([run.dataset.N for run in made])
+    line = linregress(log_N, 1.5 * log_N + 0.3 * size)
+    half = t.ppf(0.975, len(made) - 2) * line.stderr
+    assert found["N"].interval == pytest.approx((line.slope - half, line.slope + half))
+    of_slopes = ttest_1samp(-2 + 0.2 * slope, 0).confidence_interval(0.95)
+    assert found["t"].interval == pytest.approx((of_slopes.low, of_slopes.high))
+
+
+def test_two_runs_have_no_power_and_a_claim_that_says_nothing_no_constant() -> None:
+    planted, given = claim(measure=scattered(0.0), upper=stated), [Numbers(f"of {n}", (1.0,) * n) for n in (2, 3)]
+    [_, of_N] = tightened("upper", runs(planted, given, only_N())).exponents
+    assert (of_N.measured, of_N.no_support) == (None, "too few datasets")
+    assert runs(replace(planted, absent=lambda _: "nothing here"), given, only_N()) == []
 
 
 def test_no_two_runs_of_a_design_share_a_seed_and_one_thing_varies_at_a_time() -> None:
