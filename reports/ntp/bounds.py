@@ -175,7 +175,7 @@ def last_crossing(factor: float, power: int) -> float:
     beyond = 2.0 * power
     while excess(beyond) <= 0:
         beyond *= 2
-    return max(2.0, float(np.exp(brentq(excess, power, beyond, xtol=1e-13, rtol=1e-13))))
+    return float(np.exp(brentq(excess, power, beyond, xtol=1e-13, rtol=1e-13)))
 
 
 def least_log_t(kappa: "flint.arb") -> "flint.arb | None":
