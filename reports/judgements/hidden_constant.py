@@ -25,6 +25,11 @@ RUNAWAY = 10.0
 SLOWING = 0.9
 """The pace slows if over the second half of the steps' logarithms it is below this share of the first half's."""
 
+LONG = 1000.0
+"""Factor between the first and the last tested step of a run that shows how it ends, where no regime is given."""
+
+TOO_SHORT = " Less than three decades of tested steps refute nothing where no regime is given."
+
 
 @dataclass(frozen=True)
 class HiddenConstant:
@@ -34,16 +39,18 @@ class HiddenConstant:
     away from the fitted one, error bars taken off, at a pace that does not slow down, or when a step leaves no
     constant of the right sign. Anything else is inconclusive, and so is a run with too few steps to show a pace.
 
-    Where a ``regime`` is given, only a run whose last decade lies beyond it shows a constant that runs away. A
-    statement about ``late`` steps only is judged on that decade, and not at all before; no constant serves it where
-    none does in the decade's second half.
+    A short run refutes nothing, as its start may look like another rate. Where a ``regime`` is given, only a run whose
+    last decade lies beyond it shows a constant that runs away; where none is, only one with three decades of tested
+    steps, as for a `Limit`. A statement about ``late`` steps only is judged on that decade, and not at all before; no
+    constant serves it where none does in the decade's second half.
 
     Attributes
     ----------
     measure : from a run to the measured series, with steps
     shape : from a run and float steps to shape(t) > 0, on the scale of the series
     side : "upper" for measured <= C shape, "lower" for measured >= C shape
-    regime : from a run to the step from which it shows how it ends, or None where every run does
+    regime : from a run to the step from which it shows how it ends, or None where that is not known
+        0 for steps that the statement itself limits.
     late : bool
         Whether the statement is only about steps in that regime.
     """
@@ -153,8 +160,9 @@ class HiddenConstant:
         rest = needed[~fitted_on]
         at = len(needed) - len(rest) + int(np.argmax(rest))
         refuted = np.flatnonzero(~fitted_on & (needed > constant))
+        long = self.regime is not None or measured.clock != "t" or step[-1] >= LONG * step[fitted_on][-1]
         beyond_bars = bool(self._needed(measured, shape, bars=-1)[-1] - constant > np.log(RUNAWAY))
-        verdict = self._verdict(needed, fitted_on, constant, step, runaway=in_regime and beyond_bars)
+        verdict = self._verdict(needed, fitted_on, constant, step, runaway=in_regime and long and beyond_bars)
         sign = 1 if self.side == "upper" else -1
         tightest = float(np.exp(sign * needed.max()))
         return Finding(
@@ -173,6 +181,7 @@ class HiddenConstant:
                 f"{measured.clock} <= {position_text(step[fitted_on][-1])} with "
                 f"a factor {HEADROOM:g} of room: {np.exp(sign * constant):.4g}; tested, unchanged, to "
                 f"{measured.clock} = {position_text(step[-1])}."
+                f"{'' if long or verdict is Verdict.HOLDS else TOO_SHORT}"
             ),
             curve=self._curve(measured, shape, sign * constant),
             left_out="" if self.late else left_out(run, measured),

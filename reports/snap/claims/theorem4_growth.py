@@ -83,7 +83,7 @@ def growth_factor(*, printed: bool) -> Parts:
                 lower=power(lambda M, y: y - np.expm1(y) / M, printed=printed),
                 upper=power(lambda M, y: y * M / (M - 1), printed=printed),
             ),
-            "exp(2B) = O(t)": HiddenConstant(measure=linear, shape=lambda _, t: np.log(t)),
+            "exp(2B) = O(t)": HiddenConstant(measure=linear, shape=lambda _, t: np.log(t), regime=lambda _: 0.0),
         }
     )
 

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from marginaudit.reports.judgements import HiddenConstant
+from marginaudit.reports.judgements.hidden_constant import TOO_SHORT
 from marginaudit.reports.series import series
 from marginaudit.reports.verdict import LEAST, Evidence, Finding, Verdict
 from tests.reports.judgements.test_judgements import STEP, measured, run
 
 HOLDS, VIOLATED, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.INCONCLUSIVE
+BEGUN: dict[str, Any] = {"regime": lambda _: 1.0}
 EARLY = STEP <= 31
 """The first half of the steps' logarithms."""
 
@@ -23,7 +25,7 @@ def one(_: Any, t: Any) -> Any:
 
 
 def judged(value: Any, *, shape: Any = one, radius: Any = 0.0, log: bool = False, **change: Any) -> Finding:
-    return HiddenConstant(measured(value, radius=radius, log=log), shape, **change).judge(run())
+    return HiddenConstant(measured(value, radius=radius, log=log), shape, **BEGUN | change).judge(run())
 
 
 def test_kinds_and_what_has_nothing_to_judge() -> None:
@@ -142,14 +144,27 @@ def test_a_pace_is_seen_on_both_sides_of_the_middle_at_least() -> None:
     def at(*steps: int) -> Verdict:
         step = np.array(steps)
         rises_between_32_and_60 = 1 + 100 / (1 + (45 / step) ** 20)
-        return HiddenConstant(lambda _: series(rises_between_32_and_60, radius=0, step=step), one).judge(run()).verdict
+        rising = series(rises_between_32_and_60, radius=0, step=step)
+        return HiddenConstant(lambda _: rising, one, **BEGUN).judge(run()).verdict
 
     assert at(1, 10, 900) is OPEN
     assert at(1, 10, 40, 900) is OPEN
     assert at(1, 10, 300, 900) is OPEN
     assert at(1, 10, 30, 35, 300, 900) is OPEN
     line = series([1.0, 10.0, 1e2, 1e3], radius=0, step=np.array([1, 10, 100, 1000]))
-    assert HiddenConstant(lambda _: line, one).judge(run()).verdict is VIOLATED
+    assert HiddenConstant(lambda _: line, one, **BEGUN).judge(run()).verdict is VIOLATED
+
+
+@pytest.mark.parametrize(("last", "clock", "verdict"), [(1e6, "t", VIOLATED), (9e5, "t", OPEN), (1e3, "M", VIOLATED)])
+def test_without_a_regime_three_decades_of_tested_steps_refute(last: float, clock: str, verdict: Verdict) -> None:
+    step = np.geomspace(1, last, 61)
+    found = HiddenConstant(lambda _: series(step, radius=0, step=step, clock=clock), one).judge(run())
+    assert (found.verdict, found.detail.endswith(TOO_SHORT)) == (verdict, verdict is OPEN)
+    assert (
+        not HiddenConstant(lambda _: series(step, radius=0, step=step), lambda _, t: t)
+        .judge(run())
+        .detail.endswith(TOO_SHORT)
+    )
 
 
 def test_a_step_that_leaves_no_constant() -> None:
