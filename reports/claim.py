@@ -225,7 +225,7 @@ class Claim:
         return Finding(Verdict.BROKEN, detail=failure + self._not_assumed(run)), []
 
     def _judge(self, run: BaseRun[Any]) -> tuple[Finding, list[str]]:
-        reason = run.lacks(self.id) or self.absent(run)
+        reason: Any = run.lacks(self.id) or self.absent(run)
         if reason is None:
             found = self.judgement.judge(run)
             if not isinstance(found, Finding):
