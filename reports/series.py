@@ -153,7 +153,7 @@ class Series:
 
 
 def as_series(found: object, name: str) -> Series:
-    """What a claim's function of that name returned.
+    """Check that a claim's function of that name returned a Series.
 
     Raises
     ------
