@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,15 +11,22 @@ from numpy.typing import ArrayLike, NDArray
 from marginaudit.orders import counted
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements.compare import UNDERFLOW, Outcome, compare_upper, curve_of, left_out, underflown
+from marginaudit.reports.judgements.slack import (
+    Side,
+    log_ratios,
+    relative_room,
+    repeats_within,
+    slack,
+    without_the_least,
+)
 from marginaudit.reports.plain import unreportable
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.series import Series, as_series, by_formula, position_text, step_from
-from marginaudit.reports.verdict import LEAST, Evidence, Finding, Verdict, needed, not_applicable
+from marginaudit.reports.verdict import Evidence, Finding, Verdict, needed, not_applicable
 
 Steps: TypeAlias = NDArray[np.float64]
 Formula: TypeAlias = "Callable[[Any, Steps], ArrayLike]"
 Reach: TypeAlias = "float | Callable[[Any], float]"
-Side: TypeAlias = Literal["upper", "lower"]
 
 LAST_DECADE = 40
 """The search for a bound's first informative step ends at 10 to this power."""
@@ -185,8 +192,8 @@ class Bounded:
         )
         followed = (outcomes == Outcome.UNSURE) & self._proved(run, _steps(measured), sides)
         outcomes[followed] = Outcome.TRUE
-        rooms = np.array([_room(side, measured, bound) for side, bound in sides])
-        ratios, reached = _log_ratios(measured, sides), _log_ratios(measured, sides, bars=2)
+        rooms = np.array([relative_room(side, measured, bound) for side, bound in sides])
+        ratios, reached = log_ratios(measured, sides), log_ratios(measured, sides, bars=2)
         largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
         vacuous = self.vacuous(run, sides)
         says_less = np.where(followed, 2, vacuous & (outcomes != Outcome.FALSE))
@@ -203,10 +210,10 @@ class Bounded:
             "verdict": _verdict(outcomes, vacuous),
             "evidence": measured.evidence,
             "measured": None if followed.all() else measured.shown(worst),
-            "bound": _without_the_least(bound.shown(worst)),
-            "slack": None if followed.all() else _slack(measured, bound, worst),
+            "bound": without_the_least(bound.shown(worst)),
+            "slack": None if followed.all() else slack(measured, bound, worst),
             "side": side,
-            "repeats_within": _repeats_within(float(ratios[at_side, at]), reached),
+            "repeats_within": repeats_within(float(ratios[at_side, at]), reached),
             "worst_step": measured.at(worst),
             "first_violation": None if first is None else measured.at(first),
             "informative_from": self._informative_from(run, first_spoken, largest, smallest)
@@ -301,43 +308,6 @@ def _bound(values: ArrayLike, measured: Series) -> Series:
     return by_formula(np.broadcast_to(found, (len(measured),)), log=measured.log)
 
 
-def _room(side: str, measured: Series, bound: Series) -> NDArray[np.float64]:
-    """How far the bound is from being reached: relative, and negative where it is broken."""
-    with np.errstate(over="ignore", invalid="ignore"):  # of an infinite side from itself
-        difference = (bound.value - measured.value).astype(float) * (1 if side == "upper" else -1)
-    if measured.log:
-        return np.asarray(difference)
-    scale = np.maximum(abs(bound.value).astype(float), abs(measured.value).astype(float))
-    return np.asarray(difference / np.where((scale > 0) & np.isfinite(scale), scale, 1.0))
-
-
-def _repeats_within(ratio: float, reached: NDArray[np.float64]) -> float:
-    """Largest factor, less 1, by which the worst slack can worsen, from the ratios within two runs' error bars."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        worse = float(np.expm1(ratio - reached.min()))
-    return worse if np.isfinite(worse) else np.inf
-
-
-def _log_ratios(measured: Series, sides: list[tuple[Side, Series]], bars: int = 0) -> NDArray[np.float64]:
-    """log(large / small) by side, of the quantity that should be the larger, each moved by ``bars`` error bars.
-
-    Infinite where their signs differ.
-    """
-    found = []
-    for side, bound in sides:
-        small, large = (measured, bound) if side == "upper" else (bound, measured)
-        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # of sides that are 0 or infinite
-            low = np.asarray(small.value + bars * small.radius if bars else small.value, dtype=float)
-            high = np.asarray(large.value - bars * large.radius if bars else large.value, dtype=float)
-            if measured.log:
-                found.append(high - low)
-                continue
-            ratio = np.sign(high) * (np.log(np.abs(high)) - np.log(np.abs(low)))
-            opposite = np.where(low == high, 0.0, np.copysign(np.inf, high - low))
-        found.append(np.where(np.sign(low) * np.sign(high) > 0, ratio, opposite))
-    return np.array(found)
-
-
 def _departs(run: Any) -> bool:
     """Whether the run is not shown to be the paper's algorithm, so that no proof applies."""
     return isinstance(run, BaseRun) and run.departs
@@ -362,28 +332,6 @@ def _by_proof(followed: NDArray[np.bool_], measured: Series) -> str:
         f" At {int(entries.sum())} of {counted(len(measured), 'entry', 'entries')}{where}, error bars hide it; there "
         "it follows from what is proved, by formula."
     )
-
-
-def _without_the_least(bound: float | None) -> float | None:
-    """0 for `LEAST`, which stands for the strict bounds > 0 and < 0.
-
-    >>> _without_the_least(LEAST), _without_the_least(-LEAST), _without_the_least(-2.0)
-    (0.0, 0.0, -2.0)
-    """
-    return 0.0 if bound is not None and abs(bound) == LEAST else bound
-
-
-def _slack(measured: Series, bound: Series, at: int) -> float | None:
-    if not measured.bounded[at]:
-        return None
-    with np.errstate(over="ignore"):
-        if measured.log:
-            ratio = float(np.exp(float(bound.value[at]) - float(measured.value[at])))
-        elif not measured.value[at]:
-            return None
-        else:
-            ratio = (_without_the_least(float(bound.value[at])) or 0.0) / float(measured.value[at])
-    return ratio + 0.0 if np.isfinite(ratio) else None  # 0.0, and no -0.0
 
 
 def _detail(measured: Series, bound: Series, at: int, side: str) -> str:

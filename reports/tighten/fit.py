@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from marginaudit.reports.json_data import finite
-from marginaudit.reports.judgements.bounded import Side
+from marginaudit.reports.judgements.slack import Side
 from marginaudit.reports.tighten.measure import Entries, Floats, Measured
 
 CONFIDENCE = 0.95

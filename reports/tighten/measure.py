@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from marginaudit.orders import InputError
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded
-from marginaudit.reports.judgements.bounded import Side
+from marginaudit.reports.judgements.slack import Side
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.series import Series, position

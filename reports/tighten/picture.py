@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marginaudit.orders import counted
-from marginaudit.reports.judgements.bounded import Side
+from marginaudit.reports.judgements.slack import Side
 from marginaudit.reports.plots.style import (
     BOUND,
     LARGEST_DRAWN,
