@@ -67,6 +67,7 @@ def stage2_gradient(data: Dataset, W_ov: Array, W: Array, mistake: Mistake) -> t
     return G, G_ov
 
 
+@np.errstate(invalid="ignore")  # OpenBLAS may set the flag in float32 for what it reads beside its arrays
 def run(
     data: Dataset,
     dtype: Any = np.float64,
