@@ -54,17 +54,16 @@ class Series:
     clock: str = "t"
 
     def __post_init__(self) -> None:
-        value = np.atleast_1d(np.asarray(self.value))
-        of = {"error bars": self.radius, "steps": self.step, "labels": self.label or None}
-        for name, given in of.items():
-            single = name == "error bars" and np.ndim(given) == 0
-            if given is not None and not single and np.shape(given) != (len(value),):
-                raise ValueError(f"got {name} of shape {np.shape(given)}, expected ({len(value)},): one for each value")
+        value, radius = np.atleast_1d(np.asarray(self.value)), np.asarray(self.radius)
+        step = None if self.step is None else np.asarray(self.step)
         if value.ndim > 1:
             raise ValueError(f"got values of shape {value.shape}, expected a row of them")
-        object.__setattr__(self, "value", value)
-        object.__setattr__(self, "radius", np.broadcast_to(np.asarray(self.radius), value.shape))
-        object.__setattr__(self, "step", None if self.step is None else np.asarray(self.step))
+        of = {"error bars": radius if radius.ndim else None, "steps": step, "labels": self.label or None}
+        for name, given in of.items():
+            if given is not None and np.shape(given) != value.shape:
+                raise ValueError(f"got {name} of shape {np.shape(given)}, expected {value.shape}: one for each value")
+        for name, array in {"value": value, "radius": np.broadcast_to(radius, value.shape), "step": step}.items():
+            object.__setattr__(self, name, array)
         _refuse(np.isnan(self.value.astype(float)), "entry {} is not a number")
         _refuse(np.isnan(self.radius.astype(float)), "the error bar of entry {} is not a number")
         _refuse(self.radius.astype(float) < 0, "the error bar of entry {} is negative")
@@ -117,11 +116,13 @@ class Series:
         if self.step is None:
             raise ValueError(f"{statement} along steps, and the series has none")
         step = self.step.astype(float)
-        for before, after in zip([0.0, *step], step, strict=False):
-            if not 0 < after >= before:
-                got, last = position_text(after), position_text(before)
-                expected = f"at least {last}" if before else "more than 0"
-                raise ValueError(f"{statement} along steps: got {self.clock} = {got}, expected {expected}")
+        back = np.flatnonzero(~((step > 0) & (np.diff(step, prepend=0.0) >= 0)))
+        if len(back):
+            at = int(back[0])
+            expected = f"at least {position_text(step[at - 1])}" if at else "more than 0"
+            raise ValueError(
+                f"{statement} along steps: got {self.clock} = {position_text(step[at])}, expected {expected}"
+            )
         return step
 
     @property

@@ -165,9 +165,7 @@ class Bounded:
 
     def _proved_beyond(self, run: Any, start: Threshold) -> bool:
         """Whether the guaranteed bound lies below the statement's from the threshold on, for sizes there and beyond."""
-        if self.guaranteed is None or self.upper is None or _departs(run):
-            return False
-        if start.position > FARTHEST_PROVED:
+        if self.guaranteed is None or self.upper is None or _departs(run) or start.position > FARTHEST_PROVED:
             return False
         first = float(math.ceil(start.position))
         step = np.geomspace(first, max(10.0**LAST_DECADE, first * 10.0 ** (LAST_DECADE // 2)), 400)

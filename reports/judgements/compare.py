@@ -129,8 +129,12 @@ def left_out(run: Any, measured: Series, first: int | None = None) -> str:
     if measured.step is None or measured.clock != "t" or not (lengths or first is not None):
         return ""
     start = max(first or 1, 1)
-    steps = [start, *measured.step.astype(float), max(lengths, default=start)]
-    step = np.unique(np.maximum(steps, start))
+    return without_a_step(measured.step, start, max(lengths, default=start))
+
+
+def without_a_step(recorded: NDArray[Any], start: int, end: int) -> str:
+    """The first decade from ``start`` to ``end`` without a recorded step, or ""."""
+    step = np.unique(np.maximum([start, *recorded.astype(float), end], start))
     wide = np.flatnonzero(step[1:] > DECADE * step[:-1])
     if not len(wide):
         return ""

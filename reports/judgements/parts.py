@@ -55,7 +55,7 @@ class Parts:
 
 
 def _judged(part: Judging, run: Any) -> Finding:
-    """The verdict on a part; a part about steps that the run lacks leaves the others theirs."""
+    """The verdict on a part: inconclusive where it is about steps that the run lacks."""
     try:
         return part.judge(run)
     except BeyondTheRun as reason:

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from marginaudit.orders.snap import AttentionOverlap, SequenceClasses, common_tokens, distinct_tokens, overlap_of
 from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
-from marginaudit.reports.judgements.compare import left_out
+from marginaudit.reports.judgements.compare import without_a_step
 from marginaudit.reports.run import once_a_run
-from marginaudit.reports.series import by_formula
 from marginaudit.reports.snap.conditions import no_inverse, no_recorded_growth
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.verdict import LEAST
@@ -232,7 +231,7 @@ def assumption_2_never_met(run: ClassRun) -> str | None:
         return None
     reason = f"Assumption 2 is met at no recorded step. {how_long_assumption_2_holds(run)}"
     step, _ = attention_along(run)
-    if step[0] > 1 or left_out(run, by_formula(np.zeros(len(step)), step=step), 1):
+    if step[0] > 1 or without_a_step(step, 1, max(run.lengths, default=1)):
         raise NotFollowed(reason.rstrip("."))
     return reason
 

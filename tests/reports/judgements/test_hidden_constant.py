@@ -35,6 +35,8 @@ def test_kinds_and_what_has_nothing_to_judge() -> None:
     assert HiddenConstant(lambda _: nothing, one).judge(run()).verdict is Verdict.NOT_APPLICABLE
     with pytest.raises(ValueError, match="fitted along steps, and the series has none"):
         HiddenConstant(lambda _: series([1.0], radius=0), one).judge(run())
+    with pytest.raises(ValueError, match="not a number"):
+        judged(1.0 * STEP, shape=lambda _, t: np.where(t == 5, np.nan, 1.0))
     disordered = {(0, 1, 9): "got t = 0, expected more than 0", (1, 9, 4): "got t = 4, expected at least 9"}
     for steps, message in disordered.items():
         along = series([1.0] * 3, radius=0, step=np.array(steps))

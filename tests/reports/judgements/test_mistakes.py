@@ -1,4 +1,4 @@
-"""What a judgement says to functions that return something else than it needs."""
+"""Messages on functions of a claim that return the wrong thing."""
 
 from typing import Any
 
