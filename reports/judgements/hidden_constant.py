@@ -224,7 +224,7 @@ def _keeps_pace(log_step: Floats, needed: Floats) -> bool:
     for at in (before[-1], after[0]):
         first = (needed[at] - needed[0]) / (log_step[at] - log_step[0])
         second = (needed[-1] - needed[at]) / (log_step[-1] - log_step[at])
-        if second <= 0 or second < SLOWING * first:
+        if second < SLOWING * first:
             return False
     return True
 

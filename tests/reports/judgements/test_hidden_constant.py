@@ -153,6 +153,9 @@ def test_a_pace_is_seen_on_both_sides_of_the_middle_at_least() -> None:
     assert at(1, 10, 40, 900) is OPEN
     assert at(1, 10, 300, 900) is OPEN
     assert at(1, 10, 30, 35, 300, 900) is OPEN
+    for rising in ([0, 0, 0, 4, 4], [0, 0, 1.2, 1.2, 3.2]):  # where only one neighbour of the middle shows it slow
+        found = series(np.exp(rising), radius=0, step=np.array([1, 10, 40, 300, 1000]))
+        assert HiddenConstant(partial(lambda given, _: given, found), one, **BEGUN).judge(run()).verdict is OPEN
     line = series([1.0, 10.0, 1e2, 1e3], radius=0, step=np.array([1, 10, 100, 1000]))
     assert HiddenConstant(lambda _: line, one, **BEGUN).judge(run()).verdict is VIOLATED
 
@@ -193,6 +196,8 @@ def test_where_both_sides_underflow_nothing_is_known() -> None:
     assert falling(1.0, 0.9).verdict is VIOLATED
     assert judged(np.sqrt(LEAST) + 0 * STEP, shape=lambda _, t: 0 * t).verdict is VIOLATED
     assert judged(0.0 * STEP, shape=lambda _, t: 0 * t).verdict is OPEN
+    assert judged(-1.0 * STEP, shape=lambda _, t: np.inf * t, side="lower").verdict is VIOLATED
+    assert (judged(STEP**2.0).verdict, judged(STEP**2.0, regime=lambda _: 101.0).verdict) == (VIOLATED, OPEN)
 
 
 def test_the_second_half_of_the_last_decade_decides_a_late_statement() -> None:

@@ -94,6 +94,8 @@ def test_what_underflows_decides_nothing() -> None:
     for claim in (Bounded(one, upper=lambda _, t: stated), Bounded(one, lower=lambda _, t: stated), Equal(one, other)):
         found = claim.judge(run())
         assert (found.verdict, found.detail.endswith(UNDERFLOW)) == (Verdict.INCONCLUSIVE, True)
+    unknown = Bounded(measured(0.0 * STEP, radius=np.inf, log=True), upper=lambda _, t: 0 * t).judge(run())
+    assert (unknown.verdict, UNDERFLOW in unknown.detail) == (Verdict.INCONCLUSIVE, False)
     above = Bounded(measured(0 * STEP + LEAST / 2), upper=lambda _, t: 0 * t)
     assert above.judge(run()).verdict is Verdict.INCONCLUSIVE
     assert replace(above, measure=measured(0 * STEP + 2 * LEAST)).judge(run()).verdict is Verdict.VIOLATED
