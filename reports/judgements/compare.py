@@ -67,13 +67,16 @@ def compare_equal(left: Series, right: Series, scale: NDArray[np.float64] | None
     return result
 
 
+FADED = LEAST / np.finfo(float).eps
+"""Size at and below which a factor of a product may have underflowed, if the others are at most 1/eps (5e15)."""
+
 UNDERFLOW = "Underflow may have taken all digits of both sides; logarithms would keep them."
 
 
 def underflown(left: Series, right: Series) -> NDArray[np.bool_]:
     """Whether underflow may have taken the digits of both sides, which no error bar tells."""
     sizes = [np.abs(side.value.astype(float)) for side in (left, right)]
-    return np.asarray((np.maximum(*sizes) <= LEAST) & (not left.log))
+    return np.asarray((np.maximum(*sizes) <= FADED) & (not left.log))
 
 
 def _known(side: Series, value: float) -> NDArray[np.bool_]:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from marginaudit.orders import counted
 from marginaudit.reports.judgements.bounded import Formula
-from marginaudit.reports.judgements.compare import curve_of, left_out
+from marginaudit.reports.judgements.compare import FADED, curve_of, left_out
 from marginaudit.reports.series import Series, as_series, position, position_text
-from marginaudit.reports.verdict import LEAST, Curve, Finding, Verdict, needed, not_applicable
+from marginaudit.reports.verdict import Curve, Finding, Verdict, needed, not_applicable
 
 Floats: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -111,7 +111,7 @@ class HiddenConstant:
                 raise ValueError(
                     f"got a shape of {shape[at]:g} at {measured.clock} = {position_text(step[at])}, expected > 0"
                 )
-            seen = (shape >= LEAST) | (np.abs(value) >= np.sqrt(LEAST))  # else underflow may have made their ratio
+            seen = (shape > FADED) | (np.abs(value) > np.sqrt(FADED))  # else underflow may have made their ratio
             measured, step, shape = measured.taken(seen), step[seen], shape[seen]
         needed = self._needed(measured, shape)
         at_best, at_worst = self._needed(measured, shape, bars=-1), self._needed(measured, shape, bars=1)
@@ -149,7 +149,7 @@ class HiddenConstant:
         value: Floats = measured.value
         if bars:
             value = value + (bars if self.side == "upper" else -bars) * measured.radius
-        needed = value - shape if measured.log else np.where(value > 0, np.log(np.abs(value) / shape), -np.inf)
+        needed = value - shape if measured.log else np.where(value > 0, np.log(np.abs(value)) - np.log(shape), -np.inf)
         return needed if self.side == "upper" else -needed
 
     def _tested(

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from marginaudit.reports.judgements import HiddenConstant
+from marginaudit.reports.judgements.compare import FADED
 from marginaudit.reports.judgements.hidden_constant import TOO_SHORT
 from marginaudit.reports.series import series
-from marginaudit.reports.verdict import LEAST, Evidence, Finding, Verdict
+from marginaudit.reports.verdict import Evidence, Finding, Verdict
 from tests.reports.judgements.test_judgements import STEP, measured, run
 
 HOLDS, VIOLATED, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.INCONCLUSIVE
@@ -194,8 +195,10 @@ def test_where_both_sides_underflow_nothing_is_known() -> None:
     assert falling(30.0).verdict is HOLDS
     assert falling(1 / 30, side="lower").verdict is HOLDS
     assert falling(1.0, 0.9).verdict is VIOLATED
-    assert judged(np.sqrt(LEAST) + 0 * STEP, shape=lambda _, t: 0 * t).verdict is VIOLATED
+    assert judged(1e14 * np.exp(-STEP / 2) * np.exp(-STEP / 2), shape=lambda _, t: 1e14 * np.exp(-t)).verdict is HOLDS
+    assert judged(2 * np.sqrt(FADED) + 0 * STEP, shape=lambda _, t: 0 * t).verdict is VIOLATED
     assert judged(0.0 * STEP, shape=lambda _, t: 0 * t).verdict is OPEN
+    assert "no constant" not in judged(1e200 * STEP, shape=lambda _, t: 1e-200 / t).detail
     assert judged(-1.0 * STEP, shape=lambda _, t: np.inf * t, side="lower").verdict is VIOLATED
     assert (judged(STEP**2.0).verdict, judged(STEP**2.0, regime=lambda _: 101.0).verdict) == (VIOLATED, OPEN)
 

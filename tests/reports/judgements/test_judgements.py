@@ -10,11 +10,11 @@ import pytest
 
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit, Threshold
 from marginaudit.reports.judgements.bounded import first_step
-from marginaudit.reports.judgements.compare import UNDERFLOW
+from marginaudit.reports.judgements.compare import FADED, UNDERFLOW
 from marginaudit.reports.judgements.parts import Judging
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.series import by_formula, exact_series, series
-from marginaudit.reports.verdict import LEAST, Evidence, Verdict
+from marginaudit.reports.verdict import Evidence, Verdict
 
 STEP = np.arange(1, 1001)
 ENDS = (0.0, 1e308, -1e308, np.inf, -np.inf)
@@ -87,19 +87,20 @@ def test_no_rule_overflows_at_the_ends_of_float64(value: float, stated: float) -
     assert (of_logarithms.verdict is Verdict.HOLDS) == (np.isfinite(value - stated) or value < stated)
 
 
-def test_what_underflows_decides_nothing() -> None:
-    """Both are 3 exp(-t): from t = 715 on they differ by rounding, and at 746 one of them is 0."""
-    value, stated = 3 * np.exp(-STEP), np.exp(-STEP / 2) * 3 * np.exp(-STEP / 2)
+@pytest.mark.parametrize("factor", [3, 1e14])
+def test_what_underflows_decides_nothing(factor: float) -> None:
+    """Both are exp(-t) times a factor: from t = 710 on exp(-t) has lost digits, and at 746 it is 0."""
+    value, stated = factor * np.exp(-STEP), np.exp(-STEP / 2) * factor * np.exp(-STEP / 2)
     one, other = (lambda _, side=side: by_formula(side, step=STEP) for side in (value, stated))
     for claim in (Bounded(one, upper=lambda _, t: stated), Bounded(one, lower=lambda _, t: stated), Equal(one, other)):
         found = claim.judge(run())
         assert (found.verdict, found.detail.endswith(UNDERFLOW)) == (Verdict.INCONCLUSIVE, True)
     unknown = Bounded(measured(0.0 * STEP, radius=np.inf, log=True), upper=lambda _, t: 0 * t).judge(run())
     assert (unknown.verdict, UNDERFLOW in unknown.detail) == (Verdict.INCONCLUSIVE, False)
-    above = Bounded(measured(0 * STEP + LEAST / 2), upper=lambda _, t: 0 * t)
+    above = Bounded(measured(0 * STEP + FADED), upper=lambda _, t: 0 * t)
     assert above.judge(run()).verdict is Verdict.INCONCLUSIVE
-    assert replace(above, measure=measured(0 * STEP + 2 * LEAST)).judge(run()).verdict is Verdict.VIOLATED
-    assert Equal(measured(0 * STEP + 2 * LEAST), measured(0.0 * STEP)).judge(run()).verdict is Verdict.VIOLATED
+    assert replace(above, measure=measured(0 * STEP + 2 * FADED)).judge(run()).verdict is Verdict.VIOLATED
+    assert Equal(measured(0 * STEP + 2 * FADED), measured(0.0 * STEP)).judge(run()).verdict is Verdict.VIOLATED
 
 
 def test_nothing_measured_is_not_applicable() -> None:
