@@ -227,14 +227,17 @@ def by_formula(
 ) -> Series:
     """The values of a closed formula in float64, with error bars for its rounding; none where it overflowed.
 
-    They hold nothing else: a trained or solved quantity needs its error bars, and `series`.
+    The relative error of exp(x) is the rounding of x, so it grows with the logarithm of the value. The bars hold
+    nothing else: a trained or solved quantity needs its error bars, and `series`.
 
-    >>> by_formula([1.0, 2.0]).radius.tolist() == [FORMULA_ROUNDING, 2 * FORMULA_ROUNDING]
-    True
+    >>> found = by_formula([1.0, 2.0, np.exp(-600)])
+    >>> (found.radius / found.value / FORMULA_ROUNDING).round(9).tolist()
+    [1.0, 1.0, 600.0]
     """
     size = np.abs(np.nan_to_num(np.atleast_1d(np.asarray(value, dtype=float)), posinf=0.0, neginf=0.0))
-    scale = np.maximum(size, 1.0) if log else size
-    return series(value, radius=FORMULA_ROUNDING * scale, step=step, label=label, log=log, clock=clock)
+    exponent = size if log else np.abs(np.log(np.where(size > 0, size, 1.0)))
+    bars = FORMULA_ROUNDING * np.maximum(exponent, 1.0)
+    return series(value, radius=bars if log else bars * size, step=step, label=label, log=log, clock=clock)
 
 
 def exact_series(value: list[Any], *, label: tuple[str, ...] = ()) -> Series:

@@ -12,8 +12,8 @@ import numpy as np
 
 from marginaudit.reports import Claim, Series
 from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit, Parts
+from marginaudit.reports.judgements.compare import FADED
 from marginaudit.reports.judgements.parts import Judging
-from marginaudit.reports.verdict import LEAST
 
 
 def parts(claim: Claim) -> Mapping[str, Any]:
@@ -65,7 +65,7 @@ def one_entry_off(judgement: Judging) -> Equal:
             value[-1] += 1
             return replace(right, value=value)
         entry = int(np.argmax(np.abs(value)))
-        value[entry] += 5 * (left.radius[entry] + right.radius[entry]) + 5e-16 * abs(value[entry]) + 2 * LEAST
+        value[entry] += 5 * (left.radius[entry] + right.radius[entry]) + 5e-16 * abs(value[entry]) + 2 * FADED
         return replace(right, value=value)
 
     return replace(judgement, expected=moved)

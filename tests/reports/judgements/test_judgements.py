@@ -103,6 +103,13 @@ def test_what_underflows_decides_nothing(factor: float) -> None:
     assert Equal(measured(0 * STEP + 2 * FADED), measured(0.0 * STEP)).judge(run()).verdict is Verdict.VIOLATED
 
 
+def test_an_attained_bound_holds_whatever_the_rounding_of_its_exponent() -> None:
+    t = np.arange(1, 600)
+    stated, value = np.exp(-1.1 * t), np.exp(-1.1 * t / 3) ** 3
+    attained = Bounded(lambda _: by_formula(value, step=t), upper=lambda *_: stated, lower=lambda *_: stated)
+    assert attained.judge(run()).verdict is Verdict.HOLDS
+
+
 def test_nothing_measured_is_not_applicable() -> None:
     empty = Bounded(lambda _: series(np.empty(0), radius=0, step=np.empty(0, dtype=int)), upper=lambda _, t: t)
     assert empty.judge(run()).verdict is Verdict.NOT_APPLICABLE
