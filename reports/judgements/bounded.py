@@ -47,6 +47,8 @@ class Threshold:
     size : str
         What that is of.
     resized : from a size to the run with it, for formulas; nothing is trained
+    early : float
+        The statement speaks up to this position too, as t >= 3 log^2 t is also true of t = 2.
     """
 
     position: float
@@ -54,10 +56,15 @@ class Threshold:
     there: float = 0.0
     size: str = ""
     resized: Callable[[float], Any] | None = None
+    early: float = 0.0
 
     def __str__(self) -> str:
         off = f"{self.size} >= {self.needed:.4g} and " if self.size else ""
-        return f"{off}t >= {self.position:.4g}"
+        return f"{off}t >= {self.position:.4g}" + (f", and to t = {self.early:.4g}" if self.early else "")
+
+    def of(self, step: Steps) -> NDArray[np.bool_]:
+        """Whether the statement speaks of these steps, for sizes that are large enough."""
+        return (step >= self.position) | (step <= self.early)
 
     def lacking(self, last: float) -> str:
         """In words, the size that a run lacks, else the steps beyond its ``last``."""
@@ -117,9 +124,10 @@ class Bounded:
             raise unreportable(start, "threshold", "a Threshold")
         if measured.step is None:
             raise ValueError("a statement with a threshold needs a series with steps")
-        reached = measured.step >= start.position
+        reached = start.of(measured.step.astype(float))
         if start.there >= start.needed and reached.any():
-            return Finding(**self._numbers(run, measured.taken(reached), max(self.first, math.ceil(start.position))))
+            first = self.first if start.early >= self.first else max(self.first, math.ceil(start.position))
+            return Finding(**self._numbers(run, measured.taken(reached), first, start))
         return self._judge_beyond(run, measured, start)
 
     def measured(self, run: Any) -> Series:
@@ -179,7 +187,7 @@ class Bounded:
                 return False
         return True
 
-    def _numbers(self, run: Any, measured: Series, first_spoken: int) -> dict[str, Any]:
+    def _numbers(self, run: Any, measured: Series, first_spoken: int, start: Threshold | None = None) -> dict[str, Any]:
         """Fields of a finding where the statement speaks of every entry."""
         sides = self.sides(run, measured)
         outcomes = np.array(
@@ -214,7 +222,7 @@ class Bounded:
             "repeats_within": repeats_within(float(ratios[at_side, at]), reached),
             "worst_step": measured.at(worst),
             "first_violation": None if first is None else measured.at(first),
-            "informative_from": self._informative_from(run, first_spoken, largest, smallest)
+            "informative_from": self._informative_from(run, first_spoken, start, largest, smallest)
             if measured.clock == "t"
             else None,
             "detail": ("" if followed.all() else _detail(measured, bound, worst, side))
@@ -251,14 +259,22 @@ class Bounded:
                 row[:] = compare_upper(small, large) == Outcome.TRUE
         return found
 
-    def _informative_from(self, run: Any, start: int, largest: float, smallest: float) -> int | None:
+    def _informative_from(
+        self, run: Any, first: int, start: Threshold | None, largest: float, smallest: float
+    ) -> int | None:
         """First step at which a bound is below the most, or above the least, that the quantity can reach."""
         upper, lower = self.upper, self.lower
-        if upper is not None and np.isfinite(largest):
-            return first_step(lambda t: np.asarray(upper(run, t), dtype=float) < largest, start)
-        if lower is not None and np.isfinite(smallest):
-            return first_step(lambda t: np.asarray(lower(run, t), dtype=float) > smallest, start)
-        return None
+
+        def informative(t: Steps) -> NDArray[np.bool_]:
+            if upper is not None and np.isfinite(largest):
+                below = np.asarray(upper(run, t), dtype=float) < largest
+            elif lower is not None and np.isfinite(smallest):
+                below = np.asarray(lower(run, t), dtype=float) > smallest
+            else:
+                return np.zeros(len(t), dtype=bool)
+            return below & (start is None or start.of(t))
+
+        return first_step(informative, first)
 
 
 def first_step(condition: Callable[[Steps], NDArray[np.bool_]], start: int) -> int | None:

@@ -157,25 +157,31 @@ def of_sizes(condition: Callable[[Sizes], str | None]) -> Callable[[Run], str | 
     return unmet
 
 
-def last_crossing(factor: float, power: int) -> float:
-    """The t >= 2 from which on t >= factor log^power t.
+def crossings(factor: float, power: int) -> tuple[float, float]:
+    """(early, late): t >= factor log^power t for t from 2 to early, or no such t if it is 0, and from late on.
 
-    >>> round(last_crossing(10, 1), 6)
-    35.771521
-    >>> last_crossing(0.1, 2)
-    2.0
+    >>> [round(t, 6) for t in crossings(10, 1)]
+    [0.0, 35.771521]
+    >>> [round(t, 6) for t in crossings(2, 2)]
+    [4.428062, 13.706451]
+    >>> crossings(0.1, 2)
+    (0.0, 2.0)
     """
     from scipy.optimize import brentq
 
     def excess(log_t: float) -> float:
         return log_t - float(np.log(factor)) - power * float(np.log(log_t))
 
+    def root(low: float, high: float) -> float:
+        return float(np.exp(brentq(excess, low, high, xtol=1e-13, rtol=1e-13)))
+
     if excess(power) >= 0:
-        return 2.0
+        return 0.0, 2.0
     beyond = 2.0 * power
     while excess(beyond) <= 0:
         beyond *= 2
-    return float(np.exp(brentq(excess, power, beyond, xtol=1e-13, rtol=1e-13)))
+    two = float(np.log(2))
+    return root(two, power) if excess(two) >= 0 else 0.0, root(power, beyond)
 
 
 def least_log_t(kappa: "flint.arb") -> "flint.arb | None":

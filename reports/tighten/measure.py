@@ -157,7 +157,7 @@ def measured(claim: Claim, paper: Paper, case: Case, run: BaseRun[Any]) -> Measu
     unknown = int((~speaks).sum())
     if judgement.threshold is not None and series.step is not None:
         start = judgement.threshold(run)
-        speaks = speaks & (series.step >= start.position) & (start.there >= start.needed)
+        speaks = speaks & start.of(series.step.astype(float)) & (start.there >= start.needed)
     if not speaks.any():
         return finding
     sides = judgement.sides(run, series)

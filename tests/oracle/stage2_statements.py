@@ -23,26 +23,26 @@ def silence(e: Experiment) -> str:
 def _along(
     first: int,
     entries: Callable[[Experiment, int, State], dict[str, Entry]],
-    start: Callable[[Experiment], tuple[flint.arb, flint.arb]] | None = None,
+    condition: Callable[[Experiment], Callable[[int], bool]] | None = None,
     proved: Callable[[Experiment], bool] = lambda e: False,
 ) -> Statement:
-    """A statement about every step from ``first`` on, or from a threshold on T and t; ``proved`` or not."""
+    """A statement about every step from ``first`` on, or those of them that meet a condition; ``proved`` or not."""
 
     def statement(e: Experiment, steps: Iterable[int]) -> Answer:
         if reason := silence(e):
             return Answer(silent=reason)
         known = [t for t in steps if first <= t < len(e.states)]
         speaks, unreached = known, False
-        if start is not None:
-            least_T, least_t = start(e)
-            unreached = bool(e.settings.steps1 < least_T) or all(t < least_t for t in steps)
-            speaks = [t for t in known if e.settings.steps1 >= least_T and t >= least_t]
+        if condition is not None:
+            met = condition(e)
+            unreached = not any(met(t) for t in steps)
+            speaks = [t for t in known if met(t)]
         parts: dict[str, list[Entry]] = {}
         for t in speaks:
             for name, entry in entries(e, t, e.states[t]).items():
                 parts.setdefault(name, []).append(entry)
         nothing = not any(t >= first for t in steps)
-        beyond = (start is not None and not speaks) or any(t >= len(e.states) for t in steps)
+        beyond = (condition is not None and not speaks) or any(t >= len(e.states) for t in steps)
         true = True if proved(e) else None
         perhaps = "no recorded step" if nothing else ""
         return Answer(true=true, parts=parts, perhaps=perhaps, open_ended=beyond, unreached=unreached)
@@ -182,42 +182,25 @@ def _sharp_slack(e: Experiment, norm: flint.arb) -> flint.arb:
     return e.norm_kq * sharp_logarithm(e) / norm
 
 
-def _lemma7_start(e: Experiment) -> tuple[flint.arb, flint.arb]:
-    return flint.arb(0), 8 * e.problem.L * e.norm_kq**2 / ball(e.settings.eta)
+def _lemma7_speaks(e: Experiment) -> Callable[[int], bool]:
+    least = 8 * e.problem.L * e.norm_kq**2 / ball(e.settings.eta)
+    return lambda t: bool(t >= least)
 
 
 # theorem 2
 
 
-def crossing(factor: flint.arb, power: int) -> flint.arb:
-    """The least t >= 2 such that every step from t on has t >= factor log^power t, by bisection."""
+def theorem2_speaks(factor_t: int, power: int) -> Callable[[Experiment], Callable[[int], bool]]:
+    """T >= .. log T and t >= .. log^2 t, both at least 2: at 1 the logarithm is 0."""
 
-    def fails(t: flint.arb) -> bool:
-        return bool(t < factor * t.log() ** power)
+    def condition(e: Experiment) -> Callable[[int], bool]:
+        p, T, eta0, eta = e.problem, e.settings.steps1, ball(e.settings.eta0), ball(e.settings.eta)
+        of_T = 384 * e.norm_ov**power * flint.arb(p.V).log() / eta0
+        of_t = factor_t * p.N * p.L**4 * e.norm_kq**6 / eta
+        enough = T >= 2 and bool(of_T * flint.arb(T).log() <= T)
+        return lambda t: enough and t >= 2 and bool(t >= of_t * flint.arb(t).log() ** 2)
 
-    # t/log^power t grows from exp(power) on, and falls before
-    turn = flint.arb(power).exp()
-    high = turn
-    while fails(high):
-        high = 2 * high
-    if high is turn:
-        return flint.arb(2)
-    low = high / 2
-    for _ in range(200):
-        middle = ((low + high) / 2).mid()
-        low, high = (middle, high) if fails(middle) else (low, middle)
-    return high
-
-
-def theorem2_start(factor_t: int, power: int) -> Callable[[Experiment], tuple[flint.arb, flint.arb]]:
-    def start(e: Experiment) -> tuple[flint.arb, flint.arb]:
-        p, eta0, eta = e.problem, ball(e.settings.eta0), ball(e.settings.eta)
-        return (
-            crossing(384 * e.norm_ov**power * flint.arb(p.V).log() / eta0, 1),
-            crossing(factor_t * p.N * p.L**4 * e.norm_kq**6 / eta, 2),
-        )
-
-    return start
+    return condition
 
 
 def _C1(e: Experiment) -> flint.arb:
@@ -276,18 +259,18 @@ def _weight_proved(e: Experiment) -> bool:
 
 ANY_STEP: dict[str, Statement] = {
     "theorem1.direction": _along(2, _theorem1),
-    "theorem2.weight": _along(2, _weight, theorem2_start(1696, 5), _weight_proved),
-    "theorem2.weight.rederived": _along(2, _weight, theorem2_start(864, 7), _weight_proved),
-    "theorem2.loss": _along(2, _loss, theorem2_start(1696, 5), order_one),
-    "theorem2.loss.rederived": _along(2, _loss, theorem2_start(864, 7), order_one),
+    "theorem2.weight": _along(2, _weight, theorem2_speaks(1696, 5), _weight_proved),
+    "theorem2.weight.rederived": _along(2, _weight, theorem2_speaks(864, 7), _weight_proved),
+    "theorem2.loss": _along(2, _loss, theorem2_speaks(1696, 5), order_one),
+    "theorem2.loss.rederived": _along(2, _loss, theorem2_speaks(864, 7), order_one),
 }
 """Statements that print eta <= O(1), without it; the loss by docs/proofs.md, section 16.6."""
 
 STATEMENTS: dict[str, Statement] = {
     "ntp.lemma5": lemma5,
     "ntp.lemma6": _along(1, _norm_bounds, proved=_always),
-    "ntp.lemma7": _along(1, _lemma7(_printed_slack), _lemma7_start),
-    "ntp.lemma7.rederived": _along(1, _lemma7(_rederived_slack), _lemma7_start),
+    "ntp.lemma7": _along(1, _lemma7(_printed_slack), _lemma7_speaks),
+    "ntp.lemma7.rederived": _along(1, _lemma7(_rederived_slack), _lemma7_speaks),
     "ntp.theorem1.norm": _along(2, _norm_bounds, proved=_always),
     **{f"ntp.{name}": for_order_one(statement) for name, statement in ANY_STEP.items()},
     **{f"ntp.{name}.any-step": statement for name, statement in ANY_STEP.items()},

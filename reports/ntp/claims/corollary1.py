@@ -12,7 +12,7 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.judgements.bounded import Steps
-from marginaudit.reports.ntp.bounds import last_crossing
+from marginaudit.reports.ntp.bounds import crossings
 from marginaudit.reports.ntp.quantities import label_margins, no_margin
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, series, step_from
@@ -36,7 +36,7 @@ def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
     beyond the statement's threshold.
     """
     T, A = run.config.steps1, run.eta0 / (4 * run.norm_ov**2)  # A of one step
-    start = last_crossing(384 * run.norm_ov**power * np.log(2 * run.dataset.V) / run.eta0, 1)
+    _, start = crossings(384 * run.norm_ov**power * np.log(2 * run.dataset.V) / run.eta0, 1)
     at_T, first = _at_the_end(run, side, factor * T * A), step_from(start)
     needs = "" if start <= T else needed("T", first, T)
     at = f", at which it is {_truth(at_T)}" if T else ""

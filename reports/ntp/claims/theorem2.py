@@ -11,7 +11,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import bounds
-from marginaudit.reports.ntp.bounds import UNEVEN, Sizes, even_enough, last_crossing, least_log_t, of_sizes, root_two
+from marginaudit.reports.ntp.bounds import UNEVEN, Sizes, crossings, even_enough, least_log_t, of_sizes, root_two
 from marginaudit.reports.ntp.quantities import (
     no_direction_kq,
     stage2_log_loss,
@@ -40,13 +40,16 @@ REDERIVED = Constants(steps1=384, steps2=864, power=7)
 
 def _threshold(constants: Constants) -> Callable[[Run], Threshold]:
     def threshold(run: Run) -> Threshold:
-        data = run.dataset
+        data, T = run.dataset, run.config.steps1
+        early, late = crossings(constants.steps2 * data.N * float(data.L_max) ** 4 * run.norm_kq**6 / run.eta, 2)
+        early_T, late_T = crossings(constants.steps1 * run.norm_ov**constants.power * np.log(data.V) / run.eta0, 1)
         return Threshold(
-            last_crossing(constants.steps2 * data.N * float(data.L_max) ** 4 * run.norm_kq**6 / run.eta, 2),
-            needed=last_crossing(constants.steps1 * run.norm_ov**constants.power * np.log(data.V) / run.eta0, 1),
-            there=run.config.steps1,
+            late,
+            needed=T if 2 <= T <= early_T else late_T,
+            there=T,
             size="T",
             resized=lambda T: run.with_steps1(int(np.ceil(T))),
+            early=early,
         )
 
     return threshold
@@ -122,7 +125,7 @@ def _words(id_: str, place: str, quotation: str, constants: Constants) -> Source
 def _thresholds(constants: Constants) -> str:
     return (
         f"For T >= {constants.steps1:g} ||W*_ov||^{constants.power} log V log T / eta0 and "
-        f"t >= {constants.steps2:g} N L_max^4 ||W*_kq||^6 log^2 t / eta"
+        f"t >= {constants.steps2:g} N L_max^4 ||W*_kq||^6 log^2 t / eta, T and t from 2 on"
     )
 
 

@@ -142,6 +142,22 @@ def test_steps_before_the_first_of_which_it_speaks_are_left_out() -> None:
         replace(claim, first=1001).judge(run())
 
 
+def test_early_steps_of_which_it_speaks_count() -> None:
+    claim = Bounded(measured(1.0 * (STEP == 3)), upper=lambda _, t: 0.5 + 0 * t, largest=2.0)
+
+    def judged_from(position: float, early: float) -> Any:
+        start = Threshold(position, early=early)
+        return str(start), replace(claim, threshold=lambda _: start, upper=lambda _, t: 0.5 + 5 * (t < 3)).judge(run())
+
+    words, found = judged_from(20.0, 3.4)
+    assert (found.verdict, found.first_violation, found.informative_from) == (Verdict.VIOLATED, 3, 3)
+    assert words == "t >= 20, and to t = 3.4"
+    _, before = judged_from(20.0, 2.9)
+    assert (before.verdict, before.informative_from) == (Verdict.HOLDS, 20)
+    _, beyond = judged_from(2000.0, 3.0)
+    assert (beyond.verdict, beyond.beyond_the_run) == (Verdict.VIOLATED, False)
+
+
 def test_from_when_a_bound_is_informative_counts_from_where_it_speaks() -> None:
     def upper(_: Any, t: Any) -> Any:
         return np.where((t == 3) | (t >= 600), 0.5, 5.0)

@@ -213,6 +213,8 @@ def test_a_threshold_leaves_out_what_is_before_it() -> None:
     assert found.constant == pytest.approx(0.14 * 4**-0.5 / 0.125 / 10, rel=1e-9, abs=0)
     later = tightened("upper", runs(claim(measure=scattered(0.0), upper=stated, first=10)))
     assert (later.window, later.constant) == (found.window, found.constant)
+    early = runs(claim(measure=scattered(0.0), upper=stated, threshold=lambda run: Threshold(position=10, early=2)))
+    assert tightened("upper", early).window == (1.0, 100.0)
     for beyond in (Threshold(position=1e6), Threshold(position=1, needed=9, there=8, size="T")):
         assert runs(claim(measure=scattered(0.0), upper=stated, threshold=lambda run, start=beyond: start)) == []
 
