@@ -1,6 +1,12 @@
 """Sequence classes of arXiv 2305.16380 (Scan and Snap): datasets, tokens, overlaps, assumptions, generators."""
 
-from marginaudit.orders.snap.assumptions import ASSUMPTIONS, check_assumption, check_assumptions
+from marginaudit.orders.snap.assumptions import (
+    ASSUMPTIONS,
+    check_assumption,
+    check_assumptions,
+    dominant_tokens,
+    queries_with_distinct,
+)
 from marginaudit.orders.snap.breaking import FAIL_WITH, broken, rescaled
 from marginaudit.orders.snap.cases import CASES, syn_medium, syn_small
 from marginaudit.orders.snap.classes import SequenceClass, SequenceClasses
@@ -26,7 +32,9 @@ __all__ = [
     "common_tokens",
     "describe",
     "distinct_tokens",
+    "dominant_tokens",
     "overlap_of",
+    "queries_with_distinct",
     "read_classes",
     "rescaled",
     "single_common_dataset",

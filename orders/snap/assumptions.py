@@ -130,28 +130,52 @@ def single_common(dataset: SequenceClasses) -> Witness:
 
 
 def distinct_beside_common(dataset: SequenceClasses) -> Witness:
-    """Where a common token occurs under a query, a class of that query has a distinct token (Theorem 2 (b)).
+    """Under some query under which a common token occurs a class has a distinct token (Theorem 2 (b)).
 
     The witness is a query whose classes have none, and a common token that occurs in one of them.
     """
-    common, distinct = set(common_tokens(dataset)), distinct_tokens(dataset)
+    common, witness = set(common_tokens(dataset)), None
+    beside = queries_with_distinct(dataset)
     for query, members in dataset.queries.items():
-        classes = [dataset.classes[n] for n in members]
-        met = next((token for c in classes for token in c.support if token in common), None)
-        if met is not None and not any(distinct[c.next] for c in classes):
-            return {"query": query, "common": met}
-    return None
+        met = next((token for n in members for token in dataset.classes[n].support if token in common), None)
+        if met is not None and query in beside:
+            return None
+        if met is not None and witness is None:
+            witness = {"query": query, "common": met}
+    return witness
+
+
+def queries_with_distinct(dataset: SequenceClasses) -> set[Token]:
+    """The queries of which some class has a distinct token."""
+    distinct = distinct_tokens(dataset)
+    return {c.query for c in dataset.classes if distinct[c.next]}
 
 
 def dominant_distinct(dataset: SequenceClasses) -> Witness:
-    """In each class that has distinct tokens one is more probable than the others (Theorem 3 at Z = 0).
+    """Some class that has distinct tokens has one more probable than the others (Theorem 3 at Z = 0).
 
     The witness is a class and two tokens that are the most probable.
     """
+    if dominant_tokens(dataset):
+        return None
     for c, ranked in zip(dataset.classes, _ranked_distinct(dataset), strict=True):
-        if len(ranked) > 1 and _same(c.probabilities[ranked[0]], c.probabilities[ranked[1]]):
+        if ranked:
             return {"class": c.next, "tokens": ranked[:2], "probability": c.probabilities[ranked[0]]}
     return None
+
+
+def dominant_tokens(dataset: SequenceClasses) -> dict[Token, Token]:
+    """The distinct token of a class that is more probable than its others, by next token; classes without left out.
+
+    >>> data = SequenceClasses.from_weights("two", 9, [("m", "q", {"a": 1, "b": 1}), ("n", "q", {"c": 1, "d": 2})])
+    >>> dominant_tokens(data)
+    {'n': 'd'}
+    """
+    found = {}
+    for c, ranked in zip(dataset.classes, _ranked_distinct(dataset), strict=True):
+        if ranked and not (len(ranked) > 1 and _same(*(c.probabilities[token] for token in ranked[:2]))):
+            found[c.next] = ranked[0]
+    return found
 
 
 def single_query(dataset: SequenceClasses) -> Witness:

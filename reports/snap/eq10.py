@@ -6,7 +6,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders.snap import AttentionOverlap, SequenceClasses, common_tokens, distinct_tokens, overlap_of
+from marginaudit.orders.snap import (
+    AttentionOverlap,
+    SequenceClasses,
+    common_tokens,
+    distinct_tokens,
+    overlap_of,
+    queries_with_distinct,
+)
 from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.judgements.compare import without_a_step
@@ -151,6 +158,12 @@ def common_pairs(run: ClassRun) -> NDArray[np.int64]:
     """Positions of z of each query and common token that occurs in one of its classes."""
     common = set(common_tokens(run.dataset))
     return np.array([i for i, (_, token) in enumerate(run.logits.names) if token in common], dtype=np.int64)
+
+
+def common_beside_distinct(run: ClassRun) -> NDArray[np.int64]:
+    """Those of `common_pairs` under whose query some class has a distinct token."""
+    beside, names = queries_with_distinct(run.dataset), run.logits.names
+    return np.array([i for i in common_pairs(run) if names[i][0] in beside], dtype=np.int64)
 
 
 def attention_along(run: ClassRun) -> tuple[NDArray[np.int64], Approximation]:

@@ -18,7 +18,6 @@ from marginaudit.reports.snap.conditions import one_class
 from marginaudit.reports.snap.eq10 import (
     above_zero,
     at_start,
-    common_pairs,
     distinct_pairs,
     gains_along,
     how_long_assumption_2_holds,
@@ -102,12 +101,10 @@ def gain(name: str, *, from_zero: bool) -> Parts:
     return Parts({name: found} | ({AT_FIRST: first} if from_zero else {}), note=how_long_assumption_2_holds)
 
 
-def lose(name: str, *, from_zero: bool) -> Parts:
-    """Every common token loses, where Assumption 2 holds or at Z = 0 and every recorded step."""
-    found = Bounded(
-        measure=lambda run: extreme(run, common_pairs, -1, where_assumption_2=not from_zero), upper=below_zero
-    )
-    first = Bounded(measure=lambda run: starting(run, common_pairs), upper=below_zero)
+def lose(name: str, pairs: Pairs, *, from_zero: bool) -> Parts:
+    """The tokens of these pairs lose, where Assumption 2 holds or at Z = 0 and every recorded step."""
+    found = Bounded(measure=lambda run: extreme(run, pairs, -1, where_assumption_2=not from_zero), upper=below_zero)
+    first = Bounded(measure=lambda run: starting(run, pairs), upper=below_zero)
     return Parts({name: found} | ({AT_FIRST: first} if from_zero else {}), note=how_long_assumption_2_holds)
 
 

@@ -234,14 +234,13 @@ RATE = Claim(
     source_words=quoted(
         "section 5.2, after Theorem 2",
         "the training loss converges to its minimum value at a linear convergence rate",
-        "Linear is geometric in t: the log of the excess over the infimum, whatever that is, falls by a constant a "
-        "step.",
+        "Linear is geometric in t: the excess over the infimum, whatever that is, ends up below c^t for a c < 1.",
     ),
     statement=(
-        "Loss converges linearly (geometrically in t) to its infimum over W_kq; audited against the rate "
-        "eta/||W*_kq|| a step of `sharp.floor`."
+        "Loss converges linearly (geometrically in t) to its infimum over W_kq; audited by how much the log of the "
+        "excess falls a step, beside the rate eta/||W*_kq|| of `sharp.floor`."
     ),
-    formula=r"-\frac{d}{dt}\log\left(\mathcal L-\inf\mathcal L\right)\to\frac{\eta}{\lVert W^*_{kq}\rVert}>0",
+    formula=r"\limsup_{t\to\infty}\frac1t\log\left(\mathcal L-\inf\mathcal L\right)\lt0",
     assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
     judgement=Limit(
         measure=excess_rate,

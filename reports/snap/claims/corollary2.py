@@ -5,7 +5,7 @@ from dataclasses import replace
 from marginaudit.orders.snap import common_tokens
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
-from marginaudit.reports.snap.eq10 import EQ_10, FLOW
+from marginaudit.reports.snap.eq10 import EQ_10, FLOW, common_beside_distinct, common_pairs
 from marginaudit.reports.snap.overlap import BITS, no_pair
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
@@ -50,7 +50,8 @@ def nobody_gains(run: ClassRun) -> str | None:
 
 def not_as_in_corollary_2(run: ClassRun) -> str | None:
     """Why neither Corollary 2 nor Theorem 2 (b) for two classes says that common tokens lose, or None."""
-    single = run.K == 2 and all(run.assumption(name).holds for name in ("single_common", "distinct_beside_common"))
+    beside = len(common_beside_distinct(run)) == len(common_pairs(run))
+    single = run.K == 2 and run.assumption("single_common").holds and beside
     if symmetric(run) or single:
         return not_equal(run)
     return "the classes do not meet Corollary 2's conditions, and are not two with one common token"
@@ -73,7 +74,7 @@ COROLLARY2 = Claim(
     assumptions=(*THEOREM_5, *SYMMETRIC),
     proof_uses=(FAST_DECODER,),
     standing=proved(PROOF, "snap.theorem1.form.rederived", hunted=5),
-    judgement=lose("Common tokens", from_zero=True),
+    judgement=lose("Common tokens", common_pairs, from_zero=True),
     absent=nothing_common,
 )
 

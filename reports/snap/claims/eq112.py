@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from marginaudit.orders.snap import distinct_tokens
+from marginaudit.orders.snap import distinct_tokens, dominant_tokens
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Equal, Parts
 from marginaudit.reports.run import once_a_run
@@ -28,18 +28,18 @@ KNOWN = 4e-10
 
 
 def dominated(run: ClassRun) -> list[tuple[int, str, str]]:
-    """A class, its most probable distinct token l_0, and a less probable one."""
-    own, found = distinct_tokens(run.dataset), []
+    """A class, its dominant token l_0, and another distinct one."""
+    own, dominant, found = distinct_tokens(run.dataset), dominant_tokens(run.dataset), []
     for n, c in enumerate(run.dataset.classes):
-        first = max(own[c.next], key=lambda token: c.probabilities[token], default="")
-        found += [(n, first, l) for l in own[c.next] if c.probabilities[l] < c.probabilities[first]]  # noqa: E741
+        first = dominant.get(c.next)
+        found += [(n, first, l) for l in own[c.next] if first not in (None, l)]  # noqa: E741
     return [found[i] for i in evenly_spaced(len(found), MOST_PAIRS)] if found else []
 
 
 def nothing_dominated(run: ClassRun) -> str | None:
     """Why no distinct token leaves another behind, or None; else see `no_path`."""
     if not dominated(run):
-        return "No class has two distinct tokens of different probability."
+        return "No class has two distinct tokens of which one is more probable than all others."
     return no_path(run)
 
 
@@ -95,8 +95,8 @@ EQ112 = Claim(
         f"Under eq. 10. {FLOW}",
     ),
     statement=(
-        "Under eq. 10 from z = 0, l_0 the most probable distinct token of a class and l' another: the rate of "
-        f"r_(l0/l') is r_(l0/l')(0) exp(2 z_l0) z-dot_l0, and is positive at every t >= 1; {EQ_10}."
+        "Under eq. 10 from z = 0, l_0 the most probable distinct token of a class, none as probable, and l' another: "
+        f"the rate of r_(l0/l') is r_(l0/l')(0) exp(2 z_l0) z-dot_l0, and is positive at every t >= 1; {EQ_10}."
     ),
     formula=r"\dot r_{l_0/l'|n}=r_{l_0/l'|n}(0)e^{2(z_{l_0}(t)-z_{l_0}(0))}\dot z_{l_0}\gt0",
     assumptions=(*THEOREM_5, "dominant_distinct"),
@@ -139,8 +139,8 @@ EQ112_REDERIVED = Claim(
     source=f"{EQ112.source} with its constant re-derived",
     source_words=corrected(EQ112.id, "Twice that; it is positive where xi_n is."),
     statement=(
-        "Under eq. 10 from z = 0, l_0 the most probable distinct token of a class and l' a less probable one: the rate "
-        f"of r_(l0/l') is 2 r_(l0/l')(0) exp(2 z_l0) z-dot_l0, which has the sign of xi_n; {EQ_10}."
+        "Under eq. 10 from z = 0, l_0 the most probable distinct token of a class, none as probable, and l' another: "
+        f"the rate of r_(l0/l') is 2 r_(l0/l')(0) exp(2 z_l0) z-dot_l0, which has the sign of xi_n; {EQ_10}."
     ),
     formula=r"\dot r_{l_0/l'|n}=2r_{l_0/l'|n}(0)e^{2(z_{l_0}(t)-z_{l_0}(0))}\dot z_{l_0}",
     assumptions=("uniform_classes",),

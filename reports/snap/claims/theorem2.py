@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
-from marginaudit.reports.snap.eq10 import AT_THE_TIME, EQ_10, FROM_ZERO, assumption_2_never_met
+from marginaudit.reports.snap.eq10 import AT_THE_TIME, EQ_10, FROM_ZERO, assumption_2_never_met, common_beside_distinct
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.token_gains import (
     FOR_EVER,
@@ -65,19 +65,18 @@ COMMON = Claim(
     source_words=quoted(
         "section 5, Theorem 2 (b); appendix E, eq. 100",
         "if |G_CT| = 1 and at least one next token .. has at least one distinct token, then .. z-dot_ml < 0",
-        f"The condition is asked under each query under which the common token occurs. {AT_THE_TIME}",
+        f"Judged, query by query, where one of its classes has a distinct token. {AT_THE_TIME}",
     ),
     statement=(
-        "Where one token is common, and under each query under which it occurs some class has a distinct token, under "
-        "eq. 10 from Z = 0 the common token loses there, z-dot < 0, at every t > 0 at which attention, as it is then, "
-        f"meets Assumption 2; {EQ_10}."
+        "Where one token is common, under eq. 10 from Z = 0 it loses, z-dot < 0, under every query of which some class "
+        f"has a distinct token, at every t > 0 at which attention, as it is then, meets Assumption 2; {EQ_10}."
     ),
     formula=r"\lvert G_{CT}\rvert=1,\ l\in G_{CT}\ \Rightarrow\ "
     r"\dot z_{ml}=-\eta_Z\sum_{n\in\psi^{-1}(m)}(1-f_{nl}^2)\xi_n\lt 0",
     assumptions=("uniform_classes", *ONE_COMMON),
     proof_uses=(FAST_DECODER,),
     standing=proved(PROOF, "snap.theorem2.distinct", hunted=25),
-    judgement=lose("The common token", from_zero=False),
+    judgement=lose("The common token", common_beside_distinct, from_zero=False),
     absent=lambda run: nothing_common(run) or assumption_2_never_met(run),
 )
 
@@ -87,14 +86,13 @@ COMMON_FROM_ZERO = replace(
     source=f"{SOURCE}, Theorem 2 (b) with Assumption 2 at Z = 0 alone",
     source_words=corrected(COMMON.id, "Assumption 2 at Z = 0 alone, and then for ever."),
     statement=(
-        "Where one token is common, under each query under which it occurs some class has a distinct token, and "
-        "Assumption 2 holds at Z = 0, under eq. 10 from there the common token loses, z-dot < 0, at every t > 0; "
-        f"{EQ_10}."
+        "Where one token is common and Assumption 2 holds at Z = 0, under eq. 10 from there it loses, z-dot < 0, under "
+        f"every query of which some class has a distinct token, at every t > 0; {EQ_10}."
     ),
     assumptions=(*THEOREM_5, *ONE_COMMON),
     proof_uses=(),
     standing=proved(PAGE + "78-snaptheorem2commonfrom-zero", "snap.theorem1.form.rederived", "snap.lemma16", hunted=18),
-    judgement=lose("The common token", from_zero=True),
+    judgement=lose("The common token", common_beside_distinct, from_zero=True),
     absent=nothing_common,
 )
 

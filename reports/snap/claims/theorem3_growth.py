@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders.snap import common_tokens, distinct_tokens
+from marginaudit.orders.snap import common_tokens, dominant_tokens
 from marginaudit.reports.claim import BeyondTheRun, Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.run import once_a_run
@@ -35,15 +35,15 @@ from marginaudit.training.snap.recorded.trajectory import ClassTrajectory
 
 @once_a_run
 def dominating(run: ClassRun, while_assumption_2: bool) -> list[tuple[int, str, int]]:
-    """Each class, its most probable distinct token, and for how many of `gains_along`'s steps its common tokens lose.
+    """Each class, its dominant token, and for how many of `gains_along`'s steps its common tokens lose.
 
     Or for how many they lose and Assumption 2 keeps holding. Classes of which some gain from the start, or that have no
-    distinct token, are left out.
+    dominant token, are left out.
     """
-    common, own = set(common_tokens(run.dataset)), distinct_tokens(run.dataset)
+    common, dominant = set(common_tokens(run.dataset)), dominant_tokens(run.dataset)
     found = []
     for n, c in enumerate(run.dataset.classes):
-        if not own[c.next]:
+        if c.next not in dominant:
             continue
         lost = np.array([run.logits.position(n, l) for l in c.support if l in common], dtype=np.int64)  # noqa: E741
         _, rate = gains_along(run, lost)
@@ -52,7 +52,7 @@ def dominating(run: ClassRun, while_assumption_2: bool) -> list[tuple[int, str, 
             loses = loses & meets_assumption_2(run)
         upto = len(loses) if loses.all() else int(np.argmin(loses))
         if upto:
-            found.append((n, max(own[c.next], key=lambda token: c.probabilities[token]), upto))
+            found.append((n, dominant[c.next], upto))
     return found
 
 
@@ -176,9 +176,10 @@ GROWTH = Claim(
         "Z = 0 the dominant token is the one with the largest P(l|n).",
     ),
     statement=(
-        "Let l_0 have the largest P(l|n) of n's distinct tokens, and let n's common tokens lose. Under eq. 10 from z = "
-        "0, z and f_n of l_0 increase, and exp(2 f_nl0(0)^2 B_n) <= chi_l0 <= exp(2 B_n), B_n = eta_Z int xi_n; "
-        f"{EQ_10}. Judged, class by class, for as long as its common tokens lose and attention meets Assumption 2."
+        "Let l_0 have the largest P(l|n) of n's distinct tokens, none as large, and let n's common tokens lose. Under "
+        "eq. 10 from z = 0, z and f_n of l_0 increase, and exp(2 f_nl0(0)^2 B_n) <= chi_l0 <= exp(2 B_n), B_n = eta_Z "
+        f"int xi_n; {EQ_10}. Judged, class by class, for as long as its common tokens lose and attention meets "
+        "Assumption 2."
     ),
     formula=r"e^{2f_{nl_0}^2(0)B_n(t)}\le\chi_{l_0}(t)\le e^{2B_n(t)}",
     assumptions=(*THEOREM_5, "dominant_distinct"),

@@ -36,11 +36,9 @@ def assumptions(p: Problem) -> dict[str, bool | None]:
             for b in p.classes
         ),
         "single_query": len({c.query for c in p.classes}) == 1,
-        "distinct_beside_common": all(
-            any(p.distinct(c) for c in p.classes if c.query == query)
-            for query in {c.query for c in p.classes if p.common & c.P.keys()}
-        ),
-        "dominant_distinct": every(negated(alike([one[0]], [one[1]])) for one in own if len(one) > 1),
+        "distinct_beside_common": not p.common
+        or any(p.common & a.P.keys() and p.distinct(b) for a in p.classes for b in p.classes if a.query == b.query),
+        "dominant_distinct": not any(own) or negated(every(negated(dominates(one)) for one in own if one)),
         "equal_overlaps": None
         if overlaps and 0 < max(overlaps) - min(overlaps) <= OVERLAPS * max(overlaps)
         else len(set(overlaps)) < 2,
@@ -64,6 +62,11 @@ def every(found: object) -> bool | None:
     """All of them; None where one is open and none is false."""
     seen = list(found)  # type: ignore[call-overload]
     return False if False in seen else None if None in seen else True
+
+
+def dominates(probabilities: list[Fraction]) -> bool | None:
+    """Whether the first of a class's distinct tokens is more probable than the next."""
+    return len(probabilities) < 2 or negated(alike(probabilities[:1], probabilities[1:2]))
 
 
 def negated(found: bool | None) -> bool | None:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from flint import arb, arb_mat
 
 from tests.oracle.snap import growth
-from tests.oracle.snap.assumptions import below, every
+from tests.oracle.snap.assumptions import below, dominates, every
 from tests.oracle.snap.chances import missed
 from tests.oracle.snap.flow import State
 from tests.oracle.snap.numbers import Truth
@@ -96,9 +96,10 @@ def nothing_completes(T: Truth) -> str:
     return "K = M" if T.K == T.M else ""
 
 
-def nothing_dominated(T: Truth) -> str:
-    unequal = any(len({c.P[l] for l in T.problem.distinct(c)}) > 1 for c in T.problem.classes)  # noqa: E741
-    return "" if unequal else "no class has two distinct tokens of different probability"
+def nothing_dominated(T: Truth) -> str | None:
+    ranked = [sorted((c.P[l] for l in T.problem.distinct(c)), reverse=True) for c in T.problem.classes]  # noqa: E741
+    found = [dominates(own) for own in ranked if len(own) > 1]
+    return "" if True in found else None if None in found else "no class has two distinct tokens, one dominant"
 
 
 def bare(T: Truth) -> str:
@@ -693,7 +694,9 @@ STATEMENTS: dict[str, Statement] = {
     "snap.theorem3.growth.from-zero": Statement(
         (*A2, *UNIFORM, "dominant_distinct"), (*PATH, nothing_dominates), lasting, eq_12
     ),
-    "snap.eq112": Statement((*A2, *UNIFORM, "dominant_distinct"), (*PATH, no_two_distinct), unknown, eq_112(factor=1)),
+    "snap.eq112": Statement(
+        (*A2, *UNIFORM, "dominant_distinct"), (*PATH, nothing_dominated), unknown, eq_112(factor=1)
+    ),
     "snap.eq112.rederived": Statement(UNIFORM, (*PATH, nothing_dominated), entries=eq_112(factor=2)),
     "snap.eq13": Statement(ONE_COMMON, (no_M(5), bare, no_inverse), never, weaker(printed=True)),
     "snap.eq13.rederived": Statement(ONE_COMMON, (no_M(5), bare, no_inverse), entries=weaker(printed=False)),

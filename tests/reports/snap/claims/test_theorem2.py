@@ -17,7 +17,9 @@ from marginaudit.orders.snap import (
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import theorem2
+from marginaudit.reports.snap.claims.corollary2 import not_as_in_corollary_2
 from marginaudit.reports.snap.eq10 import (
+    common_beside_distinct,
     distinct_pairs,
     how_long_assumption_2_holds,
     meets_assumption_2,
@@ -47,6 +49,18 @@ def run(name: str, **settings: Any) -> ClassRun:
         **CASES,
     }
     return ClassRun(made[name](), ClassConfig(**{"steps": 10**18, **settings}))
+
+
+def test_a_common_token_is_judged_under_the_queries_that_have_a_distinct_one() -> None:
+    """The class of p has the common token alone, which stays as it is there: z-dot = 0."""
+    classes = [("n0", "q", {"a": 5, "b": 4, "x": 1}), ("n1", "p", {"x": 1})]
+    on = ClassRun(SequenceClasses.from_weights("one-query", 100_000, classes))
+    assert [on.logits.names[i] for i in common_beside_distinct(on)] == [("q", "x")]
+    for claim in (theorem2.COMMON, theorem2.COMMON_FROM_ZERO):
+        found = claim.judge(on)
+        assert (found.verdict, "x under q" in found.detail) == (HOLDS, True)
+    assert not_as_in_corollary_2(on) is not None
+    assert LEDGER["snap.corollary2.any-classes"].judge(on).verdict is OPEN
 
 
 def test_the_printed_statements_speak_where_attention_as_it_is_then_meets_assumption_2() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from marginaudit.orders.snap import CASES, SequenceClasses, single_common_dataset, weakly_correlated_dataset
 from marginaudit.reports import Verdict
 from marginaudit.reports.snap import ClassConfig, ClassRun
-from marginaudit.reports.snap.claims import theorem3_gain, theorem3_growth
+from marginaudit.reports.snap.claims import eq112, theorem3_gain, theorem3_growth
 from marginaudit.reports.snap.claims.theorem3_gain import MOST_PAIRS
 from marginaudit.reports.snap.eq10 import meets_assumption_2, rates_along
 from marginaudit.training.snap.limit import Approximation
@@ -32,6 +32,15 @@ def test_classes_without_two_distinct_tokens() -> None:
     for claim in (theorem3_gain.GAIN, theorem3_gain.SGD_GAIN):
         assert claim.judge(ClassRun(data)).verdict is ABSENT
     assert theorem3_growth.GROWTH.judge(ClassRun(replace(data, M=6000))).verdict in (HOLDS, ABSENT)
+
+
+def test_theorem_3_speaks_of_the_classes_in_which_a_distinct_token_dominates() -> None:
+    classes = [("n0", "q", {"a": 4, "b": 4, "x": 2}), ("n1", "q", {"c": 6, "d": 2, "x": 2})]
+    on = ClassRun(SequenceClasses.from_weights("one-dominates", 100_000, classes))
+    dominant = [(n, token) for n, token, _ in theorem3_growth.dominating(on, while_assumption_2=False)]
+    assert (dominant, eq112.dominated(on)) == ([(1, "c")], [(1, "c", "d")])
+    assert theorem3_growth.GROWTH.judge(on).verdict is HOLDS
+    assert eq112.EQ112.judge(on).verdict is VIOLATED
 
 
 # SGD
