@@ -15,7 +15,7 @@ from marginaudit.reports.claim import BeyondTheRun, Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap.conditions import RANGE_R, one_class, outside_range_r
+from marginaudit.reports.snap.conditions import RANGE_R, one_class, outside_range_r, slow_decoder
 from marginaudit.reports.snap.overlap import overlap_squared
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import beyond_steps, scaled_time
@@ -74,7 +74,7 @@ def no_overlap(run: ClassRun) -> str | None:
 
 def no_theorem4(run: ClassRun) -> str | None:
     """Why Theorem 4 says nothing of the run, or None; see `no_overlap`."""
-    return outside_range_r(run) or no_overlap(run)
+    return slow_decoder(run) or outside_range_r(run) or no_overlap(run)
 
 
 def with_lower_limit(printed: Claim, **fields: Any) -> Claim:
@@ -84,7 +84,6 @@ def with_lower_limit(printed: Claim, **fields: Any) -> Claim:
         "source": f"{printed.source}, with the lower limit of eq. 124",
         "source_words": corrected(printed.id, LOWER_LIMIT),
         "assumptions": ASSUMPTIONS,
-        "proof_uses": (),
         "implications": (),
         "absent": no_overlap,
         "instead": "",

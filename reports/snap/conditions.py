@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
-from marginaudit.reports.claim import BeyondTheRun, NotFollowed, ProofCondition
+from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.training.snap.limit.level import LARGEST_RATE
 
@@ -21,13 +21,15 @@ VOCABULARIES = np.unique([round(10 ** (decade / 2)) for decade in range(6, 32)])
 HAS_ZEROS = "M >= 4"
 
 
-def fast_decoder(run: ClassRun) -> bool:
-    """Assumption 1 (c): Y learns much faster than Z, eta_Y >> eta_Z."""
-    return run.eta_Y >= MUCH_GREATER * run.eta_Z
+def slow_decoder(run: ClassRun) -> str | None:
+    """Why eq. 10, and what is derived of it, says nothing of the run, or None: Assumption 1 (c), eta_Y >> eta_Z.
 
-
-FAST_DECODER = ProofCondition(f"Assumption 1 (c), eta_Y >> eta_Z: {MUCH_GREATER} times or more", fast_decoder)
-"""Condition of statements on eq. 10, which is derived with Y learned while Z stands still."""
+    None of a recorded run, whose file has no step sizes.
+    """
+    if run.recorded is not None:
+        return None
+    least = MUCH_GREATER * run.eta_Z
+    return None if run.eta_Y >= least else f"Assumption 1 (c): eta_Y = {run.eta_Y:.4g} is below 10 eta_Z = {least:.4g}."
 
 
 def least_rate(M: float) -> float:

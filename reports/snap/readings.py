@@ -10,6 +10,8 @@ MUCH = "Much greater is ten times or more"
 RANGE_R = f"{MUCH}: M >= 1000 and 10 M^-0.99 <= eta_Y < 1"
 """Remark 3's range R."""
 
+FAST_DECODER = "Assumption 1 (c), eta_Y >> eta_Z, is eta_Y >= 10 eta_Z."
+
 ONE_CONSTANT = "O(.) is one constant for every M, eta_Y and t that are spoken of"
 
 H_STAR = (

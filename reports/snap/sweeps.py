@@ -78,7 +78,7 @@ def rows(
 SIZES = {"K": COUNT, "M": COUNT}
 """Classes, tokens in the vocabulary."""
 
-STEP_SIZES = {"lr_y": (0.5, 0.25, 0.9), "lr_z": (0.05, 0.025, 0.1)}
+STEP_SIZES = {"lr_y": (0.5, 0.25, 0.9), "lr_z": (0.05, 0.025, 0.01)}
 
 SWEEPS = Sweeps(
     config=SampledConfig(),

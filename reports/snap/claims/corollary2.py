@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from marginaudit.orders.snap import common_tokens
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
+from marginaudit.reports.snap.conditions import THEOREM_5, slow_decoder
 from marginaudit.reports.snap.eq10 import EQ_10, FLOW, common_beside_distinct, common_pairs
 from marginaudit.reports.snap.overlap import BITS, no_pair
 from marginaudit.reports.snap.readings import PAGE, SOURCE
@@ -72,10 +72,9 @@ COROLLARY2 = Claim(
     ),
     formula=r"l\in G_{CT}\ \Rightarrow\ \dot z_{m_0l}\lt 0",
     assumptions=(*THEOREM_5, *SYMMETRIC),
-    proof_uses=(FAST_DECODER,),
     standing=proved(PROOF, "snap.theorem1.form.rederived", hunted=5),
     judgement=lose("Common tokens", common_pairs, from_zero=True),
-    absent=nothing_common,
+    absent=lambda run: slow_decoder(run) or nothing_common(run),
 )
 
 ANY_CLASSES = replace(
@@ -85,7 +84,7 @@ ANY_CLASSES = replace(
     source_words=corrected(COROLLARY2.id, "Without its conditions (1) to (3)."),
     statement=f"From Z(0) = 0, under eq. 10 every common token loses at every t > 0, whatever the classes; {EQ_10}.",
     assumptions=THEOREM_5,
-    proof_uses=(),
+    absent=nothing_common,
     standing=refuted(
         ANY_CLASSES_PROOF,
         severity=Severity.ORDINARY,

@@ -11,7 +11,7 @@ from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.claims.theorem3_gain import MOST_PAIRS, require_powers, squared_ratio
-from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
+from marginaudit.reports.snap.conditions import THEOREM_5, slow_decoder
 from marginaudit.reports.snap.eq10 import EQ_10, FLOW, above_zero, no_path, rates_along, stacked
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
@@ -100,7 +100,6 @@ EQ112 = Claim(
     ),
     formula=r"\dot r_{l_0/l'|n}=r_{l_0/l'|n}(0)e^{2(z_{l_0}(t)-z_{l_0}(0))}\dot z_{l_0}\gt0",
     assumptions=(*THEOREM_5, "dominant_distinct"),
-    proof_uses=(FAST_DECODER,),
     standing=refuted(
         PROOF,
         "snap.eq112.rederived",
@@ -127,7 +126,7 @@ EQ112 = Claim(
             "Above 0": Bounded(measure=lambda run: replace(both_sides(run)[0], step=None), lower=above_zero),
         }
     ),
-    absent=nothing_dominated,
+    absent=lambda run: slow_decoder(run) or nothing_dominated(run),
     instead=(
         r"It is twice that, as the derivative of $e^{2z}$ is $2e^{2z}\dot z$ (snap.eq112.rederived). It has the sign "
         r"of $\xi_n$, and the proof needs no more."

@@ -10,8 +10,9 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Limit, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import ASSUMPTIONS, mean_square, no_overlap
-from marginaudit.reports.snap.conditions import FAST_DECODER, no_inverse
+from marginaudit.reports.snap.conditions import no_inverse, slow_decoder
 from marginaudit.reports.snap.eq10 import no_path, rates_at_start, stacked
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
@@ -88,7 +89,8 @@ EQ13 = Claim(
         "section 6, eq. 13",
         "Under these approximations, its dynamics (Eqn. 10) can be written as .. ~= -C_0^{-1} eta_Z gamma "
         "e^{4z_ml}, xi_n(t) ~= C_0^{-1} gamma e^{4z_ml}",
-        "Approximately is in the limit of weak overlaps, at Z = 0; rho_0^-4 is the mean of (f_n^T f_n')^2.",
+        "Approximately is in the limit of weak overlaps, at Z = 0; rho_0^-4 is the mean of (f_n^T f_n')^2. "
+        f"{readings.FAST_DECODER}",
     ),
     statement=(
         "One common token, one query: where overlaps are weak, eq. 10 is approximately z-dot = -C0^{-1} eta_Z gamma "
@@ -98,7 +100,6 @@ EQ13 = Claim(
     formula=r"\dot z_{ml}\approx-C_0^{-1}\eta_Z\gamma e^{4z_{ml}},\quad\xi_n\approx C_0^{-1}\gamma e^{4z_{ml}},\quad "
     r"C_0=\rho_0^4/K",
     assumptions=ASSUMPTIONS,
-    proof_uses=(FAST_DECODER,),
     standing=refuted(
         PROOF,
         "snap.eq13.rederived",
@@ -116,7 +117,7 @@ EQ13 = Claim(
         ),
     ),
     judgement=Parts({"z-dot": tends_to(0, lambda K: -K), "xi": tends_to(1, lambda K: K)}, note=beside_eq_10),
-    absent=no_weaker,
+    absent=lambda run: slow_decoder(run) or no_weaker(run),
     instead=(
         r"$\dot z=-K(K-1)\rho_0^{-4}\eta_Z\gamma e^{4z}$ and $\xi_n=(K-1)\rho_0^{-4}\gamma e^{4z}$: a class meets "
         "$K-1$ others, and $z$ hears of $K$ classes (snap.eq13.rederived)."
@@ -134,12 +135,12 @@ EQ13_REDERIVED = replace(
     ),
     formula=r"\dot z_{ml}\approx-\frac{K(K-1)}{\rho_0^4}\eta_Z\gamma e^{4z_{ml}},\quad\xi_n\approx"
     r"\frac{K-1}{\rho_0^4}\gamma e^{4z_{ml}}",
-    proof_uses=(),
     standing=proved(PROOF, "snap.theorem1.form.rederived", hunted=4),
     implications=(),
     judgement=Parts(
         {"z-dot": tends_to(0, lambda K: -K * (K - 1)), "xi": tends_to(1, lambda K: K - 1)}, note=beside_eq_10
     ),
+    absent=no_weaker,
     instead="",
 )
 

@@ -60,7 +60,7 @@ EQ132 = Claim(
     source_words=quoted(
         "appendix F, (3), eq. 132",
         "B_n(t) = (1+o(1)) [(1/2) lnln(M eta_Y t/K) + (1/4) ln(2K (M-1)^2 M^{-2} nu^{-1})]",
-        f"{readings.RANGE_R} (Remark 3). In the limit of t, all else fixed. "
+        f"{readings.RANGE_R} (Remark 3). {readings.FAST_DECODER} In the limit of t, all else fixed. "
         "The t from where it is said to speak, (M eta_Y)^-1 exp(1/sqrt(2 nu)), is "
         "not judged: by eq. 131 it would have nu for 1/nu, and K.",
     ),
@@ -81,8 +81,8 @@ EQ133 = Claim(
     source_words=quoted(
         "appendix F, (3), eq. 133",
         "B_n(t) .. = Theta(lnln(M eta_Z nu t/K) - ln(nu/K))",
-        f"{readings.RANGE_R} (Remark 3). In the limit of t, all else fixed, so that the constants of Theta are about t "
-        "alone.",
+        f"{readings.RANGE_R} (Remark 3). {readings.FAST_DECODER} In the limit of t, all else fixed, so that constants "
+        "of Theta are about t alone.",
     ),
     statement=(
         "Under eq. 13's ODE, nu = eta_Y/eta_Z fixed and t to infinity: B_n(t) = Theta(lnln(M eta_Z nu t/K) - "

@@ -15,7 +15,7 @@ from marginaudit.reports.series import Series, rounded, series
 from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.ball_sgd import BITS, ball, gradients
 from marginaudit.reports.snap.claims.theorem1 import ASSUMPTIONS
-from marginaudit.reports.snap.conditions import FAST_DECODER, late_steps, outside_range_r
+from marginaudit.reports.snap.conditions import late_steps, outside_range_r, slow_decoder
 from marginaudit.reports.snap.eq10 import no_path
 from marginaudit.reports.snap.overlap import some_not_positive
 from marginaudit.reports.snap.readings import PAGE, SOURCE
@@ -195,7 +195,7 @@ LEMMA4 = Claim(
         "With Assumption 1(b) .. Eqn. 4 becomes: z-dot_m = eta_Z gamma sum_{n in psi^{-1}(m)} diag(f_n) sum_{n' "
         "!= n} beta_nn'(f_n f_n^T - I)f_n'",
         "In the mean over the classes that a batch-1 step draws: a step moves by one class, and eq. 10 adds up a "
-        "query's.",
+        f"query's. {readings.FAST_DECODER}",
     ),
     statement=(
         "In long sequences z of a query moves, in the mean over the classes that a batch-1 step draws, by eta_Z gamma "
@@ -205,7 +205,6 @@ LEMMA4 = Claim(
     formula=r"\dot z_m=\eta_Z\gamma\sum_{n\in\psi^{-1}(m)}\mathrm{diag}(f_n)"
     r"\sum_{n'\ne n}\beta_{nn'}(f_nf_n^\top-I)f_{n'}",
     assumptions=ASSUMPTIONS,
-    proof_uses=(FAST_DECODER,),
     standing=refuted(
         PROOF,
         "snap.lemma4.rederived",
@@ -237,7 +236,7 @@ LEMMA4 = Claim(
         ),
     ),
     judgement=Equal(measure=steps_of_sgd, expected=of_eq_10, scale=_largest, note=whole_runs),
-    absent=lambda run: outside_range_r(run) or no_path(run),
+    absent=lambda run: slow_decoder(run) or outside_range_r(run) or no_path(run),
     instead=(
         r"A batch-1 step draws class $n$ with probability $1/K$, and $\gamma(t)$ counts such steps: eq. 10 needs "
         r"$\eta_Z/K$ in place of $\eta_Z$ (snap.lemma4.rederived, docs/proofs-snap.md section 4.1)."
@@ -251,7 +250,6 @@ LEMMA4_REDERIVED = replace(
     source_words=corrected(LEMMA4.id, "1/K, the probability of a class, before the sum."),
     statement=LEMMA4.statement.replace("by eta_Z gamma", "by (eta_Z/K) gamma"),
     formula=LEMMA4.formula.replace(r"\eta_Z\gamma", r"\frac{\eta_Z}{K}\gamma"),
-    proof_uses=(),
     standing=proved(PROOF, "snap.lemma1", "snap.lemma2", "snap.theorem1.form.rederived", hunted=11),
     implications=(),
     judgement=Equal(
@@ -260,6 +258,7 @@ LEMMA4_REDERIVED = replace(
         scale=lambda run: _largest(run) / run.K,
         note=whole_runs,
     ),
+    absent=lambda run: outside_range_r(run) or no_path(run),
     instead="",
 )
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
+from marginaudit.reports.snap.conditions import THEOREM_5, slow_decoder
 from marginaudit.reports.snap.eq10 import AT_THE_TIME, EQ_10, FROM_ZERO, assumption_2_never_met, common_beside_distinct
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.token_gains import (
@@ -36,10 +36,9 @@ DISTINCT = Claim(
     ),
     formula=r"l\in G_{DT}(n)\ \Rightarrow\ \dot z_{\psi(n)l}=\eta_Zf_{nl}^2\xi_n\gt 0",
     assumptions=("uniform_classes",),
-    proof_uses=(FAST_DECODER,),
     standing=proved(PROOF, "snap.theorem1.form.rederived", "snap.lemma16", hunted=7),
     judgement=gain("Distinct tokens", from_zero=False),
-    absent=lambda run: nothing_distinct(run) or assumption_2_never_met(run),
+    absent=lambda run: slow_decoder(run) or nothing_distinct(run) or assumption_2_never_met(run),
 )
 
 DISTINCT_FROM_ZERO = replace(
@@ -52,7 +51,6 @@ DISTINCT_FROM_ZERO = replace(
         f"from 1 to the last that is recorded; {EQ_10}."
     ),
     assumptions=THEOREM_5,
-    proof_uses=(),
     standing=unsettled(FOR_EVER, hunted=11),
     implications=positive_along_eq_10("72-snaptheorem2distinctfrom-zero-where-71-applies"),
     judgement=gain("Distinct tokens", from_zero=True),
@@ -74,10 +72,9 @@ COMMON = Claim(
     formula=r"\lvert G_{CT}\rvert=1,\ l\in G_{CT}\ \Rightarrow\ "
     r"\dot z_{ml}=-\eta_Z\sum_{n\in\psi^{-1}(m)}(1-f_{nl}^2)\xi_n\lt 0",
     assumptions=("uniform_classes", *ONE_COMMON),
-    proof_uses=(FAST_DECODER,),
     standing=proved(PROOF, "snap.theorem2.distinct", hunted=25),
     judgement=lose("The common token", common_beside_distinct, from_zero=False),
-    absent=lambda run: nothing_common(run) or assumption_2_never_met(run),
+    absent=lambda run: slow_decoder(run) or nothing_common(run) or assumption_2_never_met(run),
 )
 
 COMMON_FROM_ZERO = replace(
@@ -90,7 +87,6 @@ COMMON_FROM_ZERO = replace(
         f"every query of which some class has a distinct token, at every t > 0; {EQ_10}."
     ),
     assumptions=(*THEOREM_5, *ONE_COMMON),
-    proof_uses=(),
     standing=proved(PAGE + "78-snaptheorem2commonfrom-zero", "snap.theorem1.form.rederived", "snap.lemma16", hunted=18),
     judgement=lose("The common token", common_beside_distinct, from_zero=True),
     absent=nothing_common,

@@ -10,7 +10,8 @@ from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap.conditions import FAST_DECODER
+from marginaudit.reports.snap import readings
+from marginaudit.reports.snap.conditions import slow_decoder
 from marginaudit.reports.snap.eq10 import EQ_10, no_equation, no_gains, stacked
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
@@ -149,7 +150,7 @@ GAIN = Claim(
         "section 5, Theorem 3, eq. 11; appendix E",
         "the dynamics of the relative gain .. has the following analytic form .. r_{l/l'|n}(t) = "
         "r_{l/l'|n}(0)e^{2(z_ml(t) - z_ml(0))} =: r_{l/l'|n}(0)chi_l(t)",
-        "Under eq. 10, as the proof has it.",
+        f"Under eq. 10, as the proof has it. {readings.FAST_DECODER}",
     ),
     statement=(
         "Under eq. 10 the relative gain of two distinct tokens l, l' of a class is r_{l/l'}(t) = r_{l/l'}(0) chi_l(t), "
@@ -157,14 +158,13 @@ GAIN = Claim(
     ),
     formula=r"r_{l/l'|n}(t)=r_{l/l'|n}(0)e^{2(z_{ml}(t)-z_{ml}(0))}",
     assumptions=("uniform_classes",),
-    proof_uses=(FAST_DECODER,),
     standing=proved(PAGE + "74-snaptheorem3gain", hunted=11),
     judgement=Equal(
         measure=lambda run: along_the_flow(run)[0],
         expected=lambda run: along_the_flow(run)[1],
         scale=lambda run: _scale(run, along_the_flow(run)),
     ),
-    absent=no_pair,
+    absent=lambda run: slow_decoder(run) or no_pair(run),
 )
 
 

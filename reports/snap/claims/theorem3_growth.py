@@ -11,7 +11,8 @@ from marginaudit.reports.claim import BeyondTheRun, Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
+from marginaudit.reports.snap import readings
+from marginaudit.reports.snap.conditions import THEOREM_5, slow_decoder
 from marginaudit.reports.snap.eq10 import (
     EQ_10,
     FROM_ZERO,
@@ -173,7 +174,7 @@ GROWTH = Claim(
         "both z_{ml_0}(t) and f_{nl_0}(t) are monotonously increasing over t, and e^{2f_{nl_0}^2(0)B_n(t)} <= "
         "chi_{l_0}(t) <= e^{2B_n(t)}",
         "For as long as every common token of the class loses, class by class, and Assumption 2 keeps holding. At "
-        "Z = 0 the dominant token is the one with the largest P(l|n).",
+        f"Z = 0 the dominant token is the one with the largest P(l|n). {readings.FAST_DECODER}",
     ),
     statement=(
         "Let l_0 have the largest P(l|n) of n's distinct tokens, none as large, and let n's common tokens lose. Under "
@@ -183,7 +184,6 @@ GROWTH = Claim(
     ),
     formula=r"e^{2f_{nl_0}^2(0)B_n(t)}\le\chi_{l_0}(t)\le e^{2B_n(t)}",
     assumptions=(*THEOREM_5, "dominant_distinct"),
-    proof_uses=(FAST_DECODER,),
     standing=proved(
         PAGE + "77-snaptheorem2distinct-snaptheorem2common-and-snaptheorem3growth",
         "snap.theorem2.distinct",
@@ -191,7 +191,7 @@ GROWTH = Claim(
         hunted=18,
     ),
     judgement=eq_12(while_assumption_2=True),
-    absent=partial(unseen, while_assumption_2=True),
+    absent=lambda run: slow_decoder(run) or unseen(run, while_assumption_2=True),
 )
 
 GROWTH_FROM_ZERO = replace(
@@ -200,7 +200,6 @@ GROWTH_FROM_ZERO = replace(
     source=f"{GROWTH.source}, with Assumption 2 at Z = 0 alone",
     source_words=corrected(GROWTH.id, FROM_ZERO),
     statement=GROWTH.statement.replace("lose and attention meets Assumption 2", "lose, to the last recorded t"),
-    proof_uses=(),
     standing=unsettled(FOR_EVER, hunted=22),
     implications=positive_along_eq_10("75-snaptheorem3growthfrom-zero-where-71-applies"),
     judgement=eq_12(while_assumption_2=False),

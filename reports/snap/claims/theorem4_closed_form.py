@@ -17,7 +17,6 @@ from marginaudit.reports.snap.common_token import (
     some_offset,
     with_lower_limit,
 )
-from marginaudit.reports.snap.conditions import FAST_DECODER
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
@@ -43,7 +42,7 @@ CLOSED_FORM = Claim(
     source_words=quoted(
         "appendix F, eq. 129",
         "regardless of the specific form of h(t): B_n(t) = (1/4)ln(C_0 + 2(eta_Z/eta_Y)K(M-1)^2 h^2(t/K))",
-        f"C0 is rho_0^4/K with the rho_0 that snap.eq13 has. {readings.RANGE_R} (Remark 3).",
+        f"C0 is rho_0^4/K with the rho_0 that snap.eq13 has. {readings.RANGE_R} (Remark 3). {readings.FAST_DECODER}",
     ),
     statement=(
         "Under eq. 13's ODE from z = 0, B_n(t) = ln(C0 + 2 (eta_Z/eta_Y) K (M-1)^2 h^2(t/K))/4. The ODE is integrated "
@@ -51,7 +50,6 @@ CLOSED_FORM = Claim(
     ),
     formula=r"B_n(t)=\frac14\ln\left(C_0+2\frac{\eta_Z}{\eta_Y}K(M-1)^2h^2(t/K)\right)",
     assumptions=PRINTED,
-    proof_uses=(FAST_DECODER,),
     standing=refuted(
         PROOF,
         "snap.theorem4.closed-form.rederived",

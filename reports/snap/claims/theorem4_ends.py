@@ -23,7 +23,6 @@ from marginaudit.reports.snap.common_token import (
     some_offset,
     with_lower_limit,
 )
-from marginaudit.reports.snap.conditions import FAST_DECODER
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import scaled_time
@@ -71,13 +70,12 @@ ENDS = Claim(
     source_words=quoted(
         "appendix F, below eqs. 130 and 131",
         "B_n(t_0) = (1/4) ln(C_0 + 2K (M-1)^2 M^{-2} nu^{-1} ln^2(2(1+omega_1) M ln M))",
-        f"nu is eta_Y/eta_Z. {ALL_OF_IT} {readings.RANGE_R} (Remark 3).",
+        f"nu is eta_Y/eta_Z. {ALL_OF_IT} {readings.RANGE_R} (Remark 3). {readings.FAST_DECODER}",
     ),
     statement=STATEMENT.format(start="C0", over=""),
     formula=r"B_n(t_0')=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2\nu}\ln^2M\right),\quad "
     r"B_n(t_0)=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2\nu}\ln^2(2(1+\omega_1)M\ln M)\right)",
     assumptions=PRINTED,
-    proof_uses=(FAST_DECODER,),
     standing=refuted(
         PROOF,
         "snap.theorem4.ends.rederived",

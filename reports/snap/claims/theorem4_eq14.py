@@ -26,7 +26,6 @@ from marginaudit.reports.snap.common_token import (
     some_offset,
     with_lower_limit,
 )
-from marginaudit.reports.snap.conditions import FAST_DECODER
 from marginaudit.reports.snap.overlap import BITS
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
@@ -123,13 +122,12 @@ SCAN = Claim(
     source_words=quoted(
         "section 6, Theorem 4, eq. 14; appendix F, eq. 130",
         "B_n(t) = (1/4)ln(C_0 + (2(M-1)^2/(KM^2))eta_Y eta_Z t^2) .. t < t'_0 := K ln(M)/eta_Y .. = O(ln t)",
-        f"{ALL_OF_IT} {readings.RANGE_R}, and t/K >= 1 (Remark 3).",
+        f"{ALL_OF_IT} {readings.RANGE_R}, and t/K >= 1 (Remark 3). {readings.FAST_DECODER}",
     ),
     statement=STATEMENT.format(first="K <= ", start="C0", over=""),
     formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2(M-1)^2}{KM^2}\eta_Y\eta_Zt^2\right)=O(\ln t),\qquad "
     r"K\le t\lt t_0'=\frac{K\ln M}{\eta_Y}",
     assumptions=PRINTED,
-    proof_uses=(FAST_DECODER,),
     standing=refuted(
         PROOF,
         "snap.theorem4.scan.rederived",
@@ -205,13 +203,12 @@ SNAP = Claim(
         "section 6, Theorem 4, eq. 14; appendix F, eq. 131",
         "B_n(t) = (1/4)ln(C_0 + (2K(M-1)^2/M^2)(eta_Z/eta_Y)ln^2(M eta_Y t/K)) .. t >= t_0 .. B_n(t) = O(ln ln "
         "t) .. chi_{l_0}(t) = O(ln t)",
-        f"delta' is omega_1 of Lemma 8. {ALL_OF_IT} {readings.RANGE_R} (Remark 3).",
+        f"delta' is omega_1 of Lemma 8. {ALL_OF_IT} {readings.RANGE_R} (Remark 3). {readings.FAST_DECODER}",
     ),
     statement=SNAP_STATEMENT.format(start="C0", over=""),
     formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2}\frac{\eta_Z}{\eta_Y}\ln^2(M\eta_Yt/K)\right)"
     r"=O(\ln\ln t),\qquad t\ge t_0=\frac{2(1+o(1))K\ln M}{\eta_Y}",
     assumptions=PRINTED,
-    proof_uses=(FAST_DECODER,),
     standing=refuted(
         PROOF,
         "snap.theorem4.snap.rederived",

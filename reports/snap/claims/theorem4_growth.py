@@ -26,7 +26,7 @@ from marginaudit.reports.snap.common_token import (
     some_offset,
     with_lower_limit,
 )
-from marginaudit.reports.snap.conditions import FAST_DECODER, outside_range_r
+from marginaudit.reports.snap.conditions import outside_range_r, slow_decoder
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import scaled_time
@@ -105,12 +105,11 @@ GROWTH = Claim(
         "section 6, Theorem 4, attention scanning",
         "chi_{l_0}(t) >= e^{2f_{nl_0}^2(0)B_n(t)} ≈ [K^{-1}(rho_0^4 + 2 eta_Y eta_Z t^2)]^{0.5f_{nl_0}^2(0)}",
         f"B is that of eq. 13's ODE. l_0 is the distinct token with the largest f_n(0). {ALL_OF_IT} "
-        f"{readings.RANGE_R}, and t/K >= 1 (Remark 3).",
+        f"{readings.RANGE_R}, and t/K >= 1 (Remark 3). {readings.FAST_DECODER}",
     ),
     statement=STATEMENT.format(first="K <= ", start="[(rho_0^4 + 2 eta_Y eta_Z t^2)/K]"),
     formula=r"\chi_{l_0}(t)\ge e^{2f_{nl_0}^2(0)B_n(t)}\approx[K^{-1}(\rho_0^4+2\eta_Y\eta_Zt^2)]^{0.5f_{nl_0}^2(0)}",
     assumptions=PRINTED,
-    proof_uses=(FAST_DECODER,),
     standing=refuted(
         PROOF,
         "snap.theorem4.growth.rederived",
@@ -131,7 +130,7 @@ GROWTH = Claim(
         Implication(sources=("snap.theorem4.growth.rederived",), condition=NO_OFFSET, proof=PROOF, unmet=some_offset),
     ),
     judgement=growth_factor(printed=True),
-    absent=lambda run: outside_range_r(run) or no_distinct_token(run),
+    absent=lambda run: slow_decoder(run) or outside_range_r(run) or no_distinct_token(run),
     instead=(
         r"What is printed is $C_0^{f^2/2}$ times too much, by the lower limit that eq. 124 leaves out "
         "(snap.theorem4.growth.rederived)."

@@ -105,7 +105,7 @@ RATES = Claim(
         "larger learning rate eta_Y .. shorter phase transition time .. scaling up both .. larger B_n(t) .. "
         "small learning rate eta_Y leads to larger B_n(t)",
         "Earlier is where gamma is largest. What is said of large t is judged beyond the t_0 of both step sizes. nu is "
-        f"eta_Y/eta_Z; the caption of figure 9 has it inverted. {readings.RANGE_R} (Remark 3).",
+        f"eta_Y/eta_Z; the caption of figure 9 has it inverted. {readings.RANGE_R} (Remark 3). {readings.FAST_DECODER}",
     ),
     statement=(
         "Under eq. 13's ODE: at larger eta_Y gamma is largest earlier; at fixed eta_Y/eta_Z, B_n(t_0) does not depend "

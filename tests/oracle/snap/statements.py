@@ -80,6 +80,11 @@ def outside_range_R(T: Truth) -> str:
     return "" if inside else "eta_Y is outside range R"
 
 
+def slow_decoder(T: Truth) -> str:
+    """Assumption 1 (c)."""
+    return "" if T.eta_Y >= 10 * T.settings.lr_z else "Y is not much faster than Z"
+
+
 def nothing_distinct(T: Truth) -> str:
     return "" if any(T.problem.distinct(c) for c in T.problem.classes) else "no token is distinct"
 
@@ -613,6 +618,7 @@ R = (*A2, *UNIFORM, "large_vocabulary")
 ONE_COMMON = (*UNIFORM, "single_common", "single_query")
 SECTION_6 = (*ONE_COMMON, "large_vocabulary")
 PATH = (no_M(4), no_inverse)
+IN_RANGE_R = (slow_decoder, outside_range_R)
 
 STATEMENTS: dict[str, Statement] = {
     "snap.lemma1": Statement(),
@@ -670,53 +676,92 @@ STATEMENTS: dict[str, Statement] = {
     "snap.eq90": Statement(A2, entries=eq_90),
     "snap.theorem1.a": Statement(R, (outside_range_R,)),
     "snap.theorem1.a.any-t": Statement(R, (outside_range_R,), all_positive_beside, any_t),
-    "snap.lemma4": Statement(R, (outside_range_R,), never),
+    "snap.lemma4": Statement(
+        R,
+        IN_RANGE_R,
+        never,
+    ),
     "snap.lemma4.rederived": Statement(R, (outside_range_R,)),
     "snap.theorem2.distinct": Statement(
-        UNIFORM, (*PATH, nothing_distinct, not_weak_at_first), entries=while_weak(gaining)
+        UNIFORM, (slow_decoder, *PATH, nothing_distinct, not_weak_at_first), entries=while_weak(gaining)
     ),
     "snap.theorem2.distinct.from-zero": Statement((*A2, *UNIFORM), (*PATH, nothing_distinct), lasting, gaining),
     "snap.theorem2.common": Statement(
-        (*UNIFORM, "single_common", "distinct_beside_common"), (*PATH, not_weak_at_first), entries=while_weak(losing)
+        (*UNIFORM, "single_common", "distinct_beside_common"),
+        (slow_decoder, *PATH, not_weak_at_first),
+        entries=while_weak(losing),
     ),
     "snap.theorem2.common.from-zero": Statement(
         (*A2, *UNIFORM, "single_common", "distinct_beside_common"), PATH, entries=losing
     ),
     "snap.corollary2": Statement(
-        (*A2, *UNIFORM, "single_query", "symmetric_classes", "shared_common"), (*PATH, nothing_common), unknown, losing
+        (*A2, *UNIFORM, "single_query", "symmetric_classes", "shared_common"),
+        (slow_decoder, *PATH, nothing_common),
+        unknown,
+        losing,
     ),
     "snap.corollary2.any-classes": Statement((*A2, *UNIFORM), (*PATH, nothing_common), nobody_gains_at_first, losing),
-    "snap.theorem3.gain": Statement(UNIFORM, (*PATH, no_two_distinct), entries=eq_11),
+    "snap.theorem3.gain": Statement(UNIFORM, (slow_decoder, *PATH, no_two_distinct), entries=eq_11),
     "snap.theorem3.gain.sgd": Statement(silent=(no_two_distinct,), true=unknown),
     "snap.theorem3.growth": Statement(
-        (*A2, *UNIFORM, "dominant_distinct"), (*PATH, nothing_dominates), entries=while_weak(eq_12)
+        (*A2, *UNIFORM, "dominant_distinct"), (slow_decoder, *PATH, nothing_dominates), entries=while_weak(eq_12)
     ),
     "snap.theorem3.growth.from-zero": Statement(
         (*A2, *UNIFORM, "dominant_distinct"), (*PATH, nothing_dominates), lasting, eq_12
     ),
     "snap.eq112": Statement(
-        (*A2, *UNIFORM, "dominant_distinct"), (*PATH, nothing_dominated), unknown, eq_112(factor=1)
+        (*A2, *UNIFORM, "dominant_distinct"), (slow_decoder, *PATH, nothing_dominated), unknown, eq_112(factor=1)
     ),
     "snap.eq112.rederived": Statement(UNIFORM, (*PATH, nothing_dominated), entries=eq_112(factor=2)),
-    "snap.eq13": Statement(ONE_COMMON, (no_M(5), bare, no_inverse), never, weaker(printed=True)),
+    "snap.eq13": Statement(ONE_COMMON, (slow_decoder, no_M(5), bare, no_inverse), never, weaker(printed=True)),
     "snap.eq13.rederived": Statement(ONE_COMMON, (no_M(5), bare, no_inverse), entries=weaker(printed=False)),
-    "snap.theorem4.closed-form": Statement(SECTION_6, (outside_range_R,), start_at_one, closed_form(printed=True)),
+    "snap.theorem4.closed-form": Statement(
+        SECTION_6,
+        IN_RANGE_R,
+        start_at_one,
+        closed_form(printed=True),
+    ),
     "snap.theorem4.closed-form.rederived": Statement(ONE_COMMON, (no_M(5),), entries=closed_form(printed=False)),
-    "snap.theorem4.scan": Statement(SECTION_6, (outside_range_R,), start_near_one, scanning(printed=True)),
+    "snap.theorem4.scan": Statement(
+        SECTION_6,
+        IN_RANGE_R,
+        start_near_one,
+        scanning(printed=True),
+    ),
     "snap.theorem4.scan.rederived": Statement(ONE_COMMON, (no_M(5),), entries=scanning(printed=False)),
-    "snap.theorem4.snap": Statement(SECTION_6, (outside_range_R,), start_at_one, snapping(printed=True)),
+    "snap.theorem4.snap": Statement(
+        SECTION_6,
+        IN_RANGE_R,
+        start_at_one,
+        snapping(printed=True),
+    ),
     "snap.theorem4.snap.rederived": Statement(ONE_COMMON, (no_M(5),), entries=snapping(printed=False)),
     "snap.theorem4.growth": Statement(
-        SECTION_6, (outside_range_R, nothing_distinct), far_from_one, growing(printed=True)
+        SECTION_6, (slow_decoder, outside_range_R, nothing_distinct), far_from_one, growing(printed=True)
     ),
     "snap.theorem4.growth.rederived": Statement(
         ONE_COMMON, (no_M(5), nothing_distinct), entries=growing(printed=False)
     ),
-    "snap.theorem4.ends": Statement(SECTION_6, (outside_range_R,), ends_inside, ends(printed=True)),
+    "snap.theorem4.ends": Statement(
+        SECTION_6,
+        IN_RANGE_R,
+        ends_inside,
+        ends(printed=True),
+    ),
     "snap.theorem4.ends.rederived": Statement(ONE_COMMON, (no_M(5),), entries=ends(printed=False)),
-    "snap.eq132": Statement(SECTION_6, (outside_range_R,), entries=eq_132),
-    "snap.eq133": Statement(SECTION_6, (outside_range_R,)),
+    "snap.eq132": Statement(
+        SECTION_6,
+        IN_RANGE_R,
+        entries=eq_132,
+    ),
+    "snap.eq133": Statement(
+        SECTION_6,
+        IN_RANGE_R,
+    ),
     "snap.fig6.direction": Statement(silent=(not_syn_medium,), true=unknown),
-    "snap.theorem4.rates": Statement(SECTION_6, (outside_range_R,)),
+    "snap.theorem4.rates": Statement(
+        SECTION_6,
+        IN_RANGE_R,
+    ),
     "snap.theorem4.rates.any-M": Statement(ONE_COMMON, (no_M(5),), six_tokens),
 }

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.reports import LEDGER
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Equal, HiddenConstant
 from marginaudit.reports.snap import ball_arithmetic, binomial, conditions, decoder, mean_counts, quantiles, two_stages
@@ -29,7 +30,7 @@ from marginaudit.reports.snap.claims import (
     theorem5,
 )
 from marginaudit.reports.snap.paper import PAPER
-from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit import (
     Approximation,
@@ -292,3 +293,13 @@ def test_sizes_that_rounding_is_relative_to() -> None:
     assert isinstance(lemma14.LEMMA14.judgement, Equal)
     assert lemma14.LEMMA14.judgement.scale is not None
     assert lemma14.LEMMA14.judgement.scale(at) == np.abs(at.overlap.E_prime.value).max()
+
+
+def test_statements_on_eq_10_ask_for_a_fast_decoder() -> None:
+    """Assumption 1 (c); what is re-derived, and what is not about attention, speaks of every ratio."""
+    fast, slow = (ClassRun(CASES["snap-single"](), ClassConfig(lr_y=0.5, lr_z=lr_z)) for lr_z in (0.05, 0.051))
+    silent = {c.id for c in PAPER.claims if c.absent(slow) is not None and c.absent(fast) is None}
+    section_6 = {f"snap.theorem4.{part}" for part in ("closed-form", "scan", "snap", "growth", "ends", "rates")}
+    section_5 = {"lemma4", "theorem2.distinct", "theorem2.common", "corollary2", "theorem3.gain", "theorem3.growth"}
+    assert silent == section_6 | {f"snap.{name}" for name in section_5 | {"eq112", "eq13", "eq132", "eq133"}}
+    assert LEDGER["snap.eq13"].judge(slow).detail == "Assumption 1 (c): eta_Y = 0.5 is below 10 eta_Z = 0.51."
