@@ -9,9 +9,6 @@ from marginaudit.reports.sweeps import Design, Generator, Sweeps, audit_results
 SIZES = {"V": COUNT, "N": COUNT, "L": COUNT}
 """Vocabulary, distinct samples, longest sample."""
 
-SPARSE = (*range(1, 11), *(round(10 ** (k / 4)) for k in range(5, 73)))
-"""Steps up to 1e18, 4 a decade: a third of the time that the steps of an audit take."""
-
 SWEEPS = Sweeps(
     config=Config(),
     generators={
@@ -28,12 +25,11 @@ SWEEPS = Sweeps(
                 "L": (6, 4, 8),
                 "lr1": (0.06, 0.12),
                 "lr2": (0.015, 0.0075, 0.03),
-                "at": (SPARSE,),
             },
         ),
         Design(
             "prefix-closed",
-            {"V": (10, 8, 20), "N": (40, 25, 55), "L": (6, 5, 8), "lr1": (0.06,), "lr2": (0.015,), "at": (SPARSE,)},
+            {"V": (10, 8, 20), "N": (40, 25, 55), "L": (6, 5, 8), "lr1": (0.06,), "lr2": (0.015,)},
         ),
     ),
     factors={

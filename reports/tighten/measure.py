@@ -28,7 +28,7 @@ GIVEN = "given"
 
 @dataclass(frozen=True)
 class Case:
-    """A dataset, how it is run, and the settings of the run that a design varies.
+    """A dataset, how it is run, and the settings of the run that a design sets.
 
     Attributes
     ----------
@@ -118,23 +118,18 @@ def cases(paper: Paper, config: Any, given: Sequence[Any]) -> list[Case]:
             of_data = {name: value for name, value in point.items() if name not in settings}
             words = " ".join(f"{name}={value}" for name, value in of_data.items())
             dataset = replace(make(**of_data, seed=seed), name=f"{design.generator} {words} seed={seed}")
-            varied = {name: value for name, value in settings.items() if len(levels[name]) > 1}
-            found.append(Case(design.generator, dataset, replace(config, **settings), varied))
+            found.append(Case(design.generator, dataset, replace(config, **settings), settings))
     found += [Case(GIVEN, dataset, config, {}) for dataset in given]
     return found or [Case(GIVEN, make(), config, {}) for make in paper.kind.cases.values()]
 
 
 def levels_of(design: Design, paper: Paper, config: Any) -> dict[str, tuple[Any, ...]]:
-    """The levels of a design, without settings in which ``config`` differs from the paper's: these stay.
-
-    Where there are any, what has one value only stays too: recorded steps may be beyond a run that is shorter.
-    """
+    """The levels of a design, without settings in which ``config`` differs from the paper's: these stay."""
     usual = paper.config()
     return {
         name: values
         for name, values in design.levels.items()
-        if not hasattr(config, name)
-        or (getattr(config, name) == getattr(usual, name) and (len(values) > 1 or config == usual))
+        if not hasattr(config, name) or getattr(config, name) == getattr(usual, name)
     }
 
 
