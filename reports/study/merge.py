@@ -14,6 +14,7 @@ from marginaudit.orders.reading import csv_rows, utf_8_text
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.page.files import csv_text
 from marginaudit.reports.page.small import small_page
+from marginaudit.reports.row import slack
 from marginaudit.reports.study.grid import Outcome, RunsTask
 from marginaudit.reports.study.spec import Spec
 from marginaudit.reports.verdict import Verdict
@@ -38,7 +39,7 @@ def run_rows(spec: Spec, tasks: Iterable[RunsTask], outcomes: Mapping[str, Seque
 def cell_rows(spec: Spec, runs: Rows) -> Rows:
     """A row a cell: the columns that were varied, over how many seeds it is, and each result over them.
 
-    A number's mean and sample standard deviation; how often each word was found.
+    A number's mean and sample standard deviation, and of how many; how often each word was found.
     """
     import pandas as pd
 
@@ -51,8 +52,9 @@ def cell_rows(spec: Spec, runs: Rows) -> Rows:
             table = pd.DataFrame([[run[name] for run in cell] for cell in cells], dtype="float64")
             with np.errstate(over="ignore", invalid="ignore"):  # what overflows is none
                 means, deviations = table.mean(axis=1).tolist(), table.std(axis=1, ddof=1).tolist()
-            for row, mean, deviation in zip(rows, means, deviations, strict=True):
-                row |= dict(zip(mean_and_sd(spec, name), finite([mean, deviation]), strict=True))
+            counts = table.count(axis=1).tolist()
+            for row, *found in zip(rows, means, deviations, counts, strict=True):
+                row |= dict(zip(mean_sd_and_count(spec, name), finite(found), strict=True))
         else:
             for row, cell in zip(rows, cells, strict=True):
                 counts = Counter(run[name] for run in cell if run[name] is not None)
@@ -85,16 +87,20 @@ def _read_cell(spec: Spec, row: Mapping[str, str], cell: Mapping[str, Any]) -> d
     if any(row[name] != str(cell[name]) for name in spec.cell) or not 0 <= seeds <= len(spec.seeds):
         raise ValueError("another cell")
     found: dict[str, Any] = {**row, **{name: cell[name] for name in spec.cell}, "seeds": seeds}
-    for mean, deviation in (mean_and_sd(spec, name) for name in spec.keep if spec.sweeps.results[name] is float):
+    numbers = (mean_sd_and_count(spec, name) for name in spec.keep if spec.sweeps.results[name] is float)
+    for mean, deviation, count in numbers:
         found |= {name: float(row[name]) if row[name] else None for name in (mean, deviation)}
         if not math.isfinite(found[mean] or 0.0) or not 0 <= (found[deviation] or 0.0) < math.inf:
             raise ValueError("no mean or deviation")
+        found[count] = int(row[count])
+        if not 0 <= found[count] <= seeds:
+            raise ValueError("more numbers than seeds")
     return found
 
 
-def mean_and_sd(spec: Spec, name: str) -> tuple[str, str]:
+def mean_sd_and_count(spec: Spec, name: str) -> list[str]:
     """The cells' columns of a result that is a number."""
-    return ("mean", "sd") if spec.keep == (name,) else (f"{name} mean", f"{name} sd")
+    return [word if spec.keep == (name,) else f"{name} {word}" for word in ("mean", "sd", "count")]
 
 
 def csv_of(rows: Rows) -> str:
@@ -129,9 +135,9 @@ def statement_rows(keep: Sequence[str], runs: Rows, place: Place) -> Rows:
     """A row for each claim with kept verdicts.
 
     How many audits gave each verdict, and the first run that gave the worst. Of constants and slacks, where they and
-    the side of their bound were kept: the worst with its run, that of `SHARE`, and the median. Those of a lower bound
-    are worst where they are least for a constant and largest for a slack, which is bound over measured; those of an
-    upper bound the other way round. A claim with bounds on both sides has none.
+    the side of their bound were kept: the worst with its run, that of `SHARE`, and the median; none where a violated
+    audit has no number. A slack is worst where it is least (see `row.slack`), and so is the constant of a lower bound;
+    that of an upper one where it is largest, and of bounds on both sides there is none.
     """
     done = [run for run in runs if run["status"] == "done"]
     claims = [name.removesuffix(VERDICT) for name in keep if name.endswith(VERDICT)]
@@ -146,22 +152,32 @@ def _row(done: Rows, claim: str, place: Place) -> dict[str, Any]:
     row |= {verdict.value: counts[verdict.value] for verdict in Verdict}
     row |= {"worst": worst, "worst in": None if first is None else place(first)}
     sides = {run.get(claim + SIDE) for run in done} - {None}
-    for name in NUMBERS:
-        known = [run for run in done if run.get(f"{claim}:{name}") is not None] if len(sides) == 1 else []
-        row |= _worst(known, claim, name, place, largest=(name == "constant") == (sides == {"upper"}))
+    constants = [run.get(f"{claim}:constant") if len(sides) == 1 else None for run in done]
+    slacks = [_slack(run, claim) for run in done]
+    fails = [run[claim + VERDICT] == Verdict.VIOLATED for run in done]
+    for name, found in zip(NUMBERS, (constants, slacks), strict=True):
+        missing = any(fail and value is None for fail, value in zip(fails, found, strict=True))
+        known = {} if missing else {i: value for i, value in enumerate(found) if value is not None}
+        worst = _worst(list(known.values()), largest=name == "constant" and sides == {"upper"})
+        at = place(done[list(known)[worst[0]]]) if worst else None
+        columns = (f"{name} worst", f"{name} worst in", f"{name} worst but 5%", f"{name} median")
+        row |= dict(zip(columns, (worst[1], at, *worst[2:]) if worst else [None] * 4, strict=True))
     return row
 
 
-def _worst(known: Rows, claim: str, name: str, place: Place, *, largest: bool) -> dict[str, Any]:
-    columns = [f"{name} worst", f"{name} worst in", f"{name} worst but 5%", f"{name} median"]
-    if not known:
-        return dict.fromkeys(columns)
-    values = np.array([run[f"{claim}:{name}"] for run in known], dtype=np.float64)
-    at = int(values.argmax() if largest else values.argmin())
-    level = 1 - SHARE if largest else SHARE
-    share = np.quantile(values, level, method="higher" if largest else "lower")
-    found = (float(values[at]), place(known[at]), float(share), float(np.median(values)))
-    return dict(zip(columns, found, strict=True))
+def _slack(run: Mapping[str, Any], claim: str) -> float | None:
+    """The slack as readers see it; None of signs that differ where there is room, or may be."""
+    found = slack({name: run.get(f"{claim}:{name}") for name in ("slack", "side", "measured")})
+    return None if found is not None and found < 0 and run[claim + VERDICT] != Verdict.VIOLATED else found
+
+
+def _worst(values: list[float], *, largest: bool) -> tuple[int, float, float, float] | None:
+    """The place of the worst value, the worst, that of `SHARE`, and the median."""
+    if not values:
+        return None
+    at = int(np.argmax(values) if largest else np.argmin(values))
+    level, method = (1 - SHARE, "higher") if largest else (SHARE, "lower")
+    return at, float(values[at]), float(np.quantile(values, level, method=method)), float(np.median(values))
 
 
 def placed(varied: Iterable[str], run: Mapping[str, Any]) -> str:

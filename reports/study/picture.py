@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marginaudit.reports.plots.style import FIGURE, as_text, drawable, styled
-from marginaudit.reports.study.merge import Rows, mean_and_sd
+from marginaudit.reports.study.merge import Rows, mean_sd_and_count
 from marginaudit.reports.study.spec import Layout, Spec
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def picture(spec: Spec, layout: Layout, cells: Rows) -> "Figure":
         axis.set_ylabel(layout.y if number % columns == 0 else "")
         if layout.panel:
             axis.set_title(f"{layout.panel} = {_brief(panel)}")
-    means = [mean for cell in cells if (mean := cell[mean_and_sd(spec, layout.y)[0]]) is not None]
+    means = [mean for cell in cells if (mean := cell[mean_sd_and_count(spec, layout.y)[0]]) is not None]
     if means and min(means) > 0 and max(means) >= WIDE * min(means):
         axes[0].set_yscale("log")
     handles, labels = axes[0].get_legend_handles_labels()
@@ -48,7 +48,7 @@ def picture(spec: Spec, layout: Layout, cells: Rows) -> "Figure":
 
 
 def _draw(axis: "Axes", spec: Spec, layout: Layout, cells: Rows) -> None:
-    mean, deviation = mean_and_sd(spec, layout.y)
+    mean, deviation, _ = mean_sd_and_count(spec, layout.y)
     words = not all(isinstance(cell[layout.x], int | float) for cell in cells)
     names = list(dict.fromkeys(cell[layout.x] for cell in cells))
     for line in dict.fromkeys(cell[layout.line] if layout.line else None for cell in cells):

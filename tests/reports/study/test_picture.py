@@ -117,6 +117,7 @@ def test_a_cell_without_a_value_is_left_out() -> None:
     spec = odd_spec(TEXT)
     cells = cell_rows(spec, runs(spec, lambda c, seed: None if c["rate"] == 1 else 2.0))
     assert [cells[0]["mean"], cells[2]["mean"], cells[2]["sd"]] == [2.0, None, None]
+    assert [cells[0]["count"], cells[2]["count"], cells[2]["seeds"]] == [3, 0, 3]
     own = [cell for cell in cells if (cell["N"], cell["what"]) == (1, "well")]
     ((_, y, _),) = bars(picture(spec, Layout("rate", "end"), own).axes[0]).values()
     assert np.isnan(y).tolist() == [False, True, False]
@@ -147,7 +148,7 @@ def test_the_figure_of_a_sweep_that_was_run(command: Command, snap_6: tuple[Spec
     answer = command.json("figure", "snap-6", "--from", "done", "--out", "six.svg")
     assert answer == {"figure": "snap-6", "file": "six.svg", "cells": cells}
     assert len(cells) == 64
-    assert list(cells[0]) == ["num_last", "lr_z", "ratio", "seeds", "mean", "sd"]
+    assert list(cells[0]) == ["num_last", "lr_z", "ratio", "seeds", "mean", "sd", "count"]
     assert Path("six.svg").read_bytes().startswith(b"<?xml")
     shown = command("figure", "snap-6", "--from", "done").out
     assert "num_last" in shown
@@ -166,8 +167,9 @@ def test_the_figure_of_a_sweep_that_was_run(command: Command, snap_6: tuple[Spec
         lambda text: "".join(f"{line},7\n" for line in text.splitlines()[:1]) + text.partition("\n")[2],
         lambda text: text.replace("\n", ",7\n").replace(",7\n", "\n", 1),
         lambda text: text[:-2] + '1"\n' + "a" * 200_000,
-        lambda text: re.sub(r",[0-9.]+$", ",-1", text, count=1, flags=re.MULTILINE),
-        lambda text: re.sub(r",[0-9.]+$", ",inf", text, count=1, flags=re.MULTILINE),
+        lambda text: re.sub(r",[0-9.]+,10$", ",-1,10", text, count=1, flags=re.MULTILINE),
+        lambda text: re.sub(r",[0-9.]+,10$", ",inf,10", text, count=1, flags=re.MULTILINE),
+        lambda text: re.sub(r",10$", ",11", text, count=1, flags=re.MULTILINE),
         lambda text: re.sub(r"10,[0-9.]+,", "10,inf,", text, count=1),
         lambda text: re.sub(r"10,[0-9.]+,", "10,nan,", text, count=1),
         lambda text: text.replace(",10,", ",11,", 1),

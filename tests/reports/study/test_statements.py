@@ -2,6 +2,7 @@
 
 import csv
 import json
+import statistics
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -80,21 +81,32 @@ class TestNumbers:
             ("upper", "constant", 40.0, 39.0, "V = 23, seed = 1"),
             ("lower", "constant", 1.0, 2.0, "V = 4, seed = 0"),
             ("upper", "slack", 1.0, 2.0, "V = 4, seed = 0"),
-            ("lower", "slack", 40.0, 39.0, "V = 23, seed = 1"),
+            ("lower", "slack", 1 / 40.0, 1 / 39.0, "V = 23, seed = 1"),
         ],
     )
     def test_which_is_worst(self, side: str, word: str, worst: float, but: float, place: str) -> None:
         found = row("a", verdict=["holds"] * 40, side=[side] * 40, **{word: VALUES})
-        assert (found[f"{word} worst"], found[f"{word} worst in"], found[f"{word} median"]) == (worst, place, 20.5)
+        values = [1 / v for v in VALUES] if (side, word) == ("lower", "slack") else VALUES
+        assert (found[f"{word} worst"], found[f"{word} worst in"]) == (worst, place)
+        assert found[f"{word} median"] == statistics.median(values)
         assert found[f"{word} worst but 5%"] == but
-        worse = [v for v in VALUES if (v > but) == (worst == 40.0) and v != but]
-        assert len(worse) <= 0.05 * len(VALUES)
+        worse = [v for v in values if (v > but) == (worst > but) and v != but]
+        assert len(worse) <= 0.05 * len(values)
         other = "slack" if word == "constant" else "constant"
         assert found[f"{other} worst"] is None
 
-    def test_bounds_on_both_sides_have_no_worst(self) -> None:
-        found = row("a", verdict=["holds"] * 2, side=["upper", "lower"], slack=[2.0, 0.1])
-        assert found["slack worst"] is None
+    def test_bounds_on_both_sides_have_no_worst_constant(self) -> None:
+        found = row("a", verdict=["holds"] * 2, side=["upper", "lower"], slack=[2.0, 0.1], constant=[1.0, 2.0])
+        assert (found["slack worst"], found["constant worst"]) == (2.0, None)
+
+    def test_a_slack_of_two_signs_is_none_where_there_is_room(self) -> None:
+        found = row("a", verdict=["holds"] * 3, side=["upper"] * 3, slack=[-9.0, 0.5, 4.0], measured=[-1.0, -1.0, 1.0])
+        assert (found["slack worst"], found["slack median"]) == (2.0, 3.0)
+        assert row("a", verdict=["violated"], side=["upper"], slack=[-9.0], measured=[1.0])["slack worst"] == -9.0
+
+    def test_a_violated_audit_without_a_number_leaves_no_worst(self) -> None:
+        found = row("a", verdict=["holds", "violated"], side=["upper"] * 2, slack=[2.0, 0.5], constant=[3.0, None])
+        assert (found["slack worst"], found["constant worst"], found["constant median"]) == (0.5, None, None)
 
     def test_audits_without_the_number_are_left_out(self) -> None:
         found = row("a", verdict=["holds"] * 3, side=["upper", None, "upper"], slack=[3.0, None, 2.0])

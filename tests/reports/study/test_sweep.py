@@ -80,13 +80,13 @@ def test_the_tables(command: Command, here: Works) -> None:
         assert run["code"] == here[0]["code"]
         assert run["versions"].startswith("marginaudit ")
     cells = table("cells.csv")
-    assert list(cells[0]) == ["N", "rate", "seeds", "end mean", "end sd", "word"]
+    assert list(cells[0]) == ["N", "rate", "seeds", "end mean", "end sd", "end count", "word"]
     for i, cell in enumerate(cells):
         ends = [float(run["end"]) for run in runs[3 * i : 3 * i + 3]]
         assert (cell["N"], cell["rate"], cell["seeds"]) == (runs[3 * i]["N"], runs[3 * i]["rate"], "3")
         assert float(cell["end mean"]) == pytest.approx(statistics.mean(ends), rel=1e-14, abs=0)
         assert float(cell["end sd"]) == pytest.approx(statistics.stdev(ends), rel=1e-14, abs=0)
-        assert cell["word"] == f"3 n{int(cell['N']) % 2}"
+        assert (cell["end count"], cell["word"]) == ("3", f"3 n{int(cell['N']) % 2}")
     assert [cell["end mean"] for cell in answer["cells"]] == [float(cell["end mean"]) for cell in cells]
 
 
@@ -102,7 +102,7 @@ def test_parquet_holds_what_the_csv_does(command: Command, here: Works) -> None:
 def test_one_kept_number_has_a_mean_and_an_sd_and_one_seed_has_no_sd(command: Command, here: Works) -> None:
     sweep(command, text=ODD.replace("seeds = 3", "seeds = [4]\nkeep = ['end']"))
     cells = table("cells.csv")
-    assert list(cells[0]) == ["N", "rate", "seeds", "mean", "sd"]
+    assert list(cells[0]) == ["N", "rate", "seeds", "mean", "sd", "count"]
     assert all(float(cell["mean"]) > 0 and cell["sd"] == "" for cell in cells)
 
 
