@@ -109,13 +109,14 @@ class Arm:
             }
         last = {stage: _last(run, claim) for stage, claim in STAGES.items()}
         row["certified"] = self.certify and any(wide(found) for found in last.values()) and _enclosed(run, last)
-        row |= {f"{stage}_{name}": value for stage, found in last.items() for name, value in found.items()}
+        shown = ("error", "bar", "slack")
+        row |= {f"{stage}_{name}": found[name] for stage, found in last.items() for name in shown}
         return {name: finite(value) for name, value in row.items()}
 
 
 def _last(run: Run, claim: Claim) -> dict[str, float | None]:
-    """1 - cos at the last step with its error bar, and how far the bound is above it; None where there is none."""
-    nothing: dict[str, float | None] = dict.fromkeys(("error", "bar", "slack"))
+    """1 - cos at the last step with its error bar, the bound on it, and their ratio; None where there is none."""
+    nothing: dict[str, float | None] = dict.fromkeys(("error", "bar", "bound", "slack"))
     try:
         if claim.absent(run) is not None:
             return nothing
@@ -123,9 +124,9 @@ def _last(run: Run, claim: Claim) -> dict[str, float | None]:
         return nothing
     judgement: Any = claim.judgement
     series = judgement.measured(run)
-    bound = judgement.upper(run, series.step[-1:].astype(float))
+    bound = float(np.asarray(judgement.upper(run, series.step[-1:].astype(float)))[0])
     value, bar = float(series.value[-1]), float(series.radius[-1])
-    return {"error": value, "bar": bar, "slack": ratio(float(np.asarray(bound)[0]), value)}
+    return {"error": value, "bar": bar, "bound": bound, "slack": ratio(bound, value)}
 
 
 def wide(found: Mapping[str, float | None]) -> bool:
@@ -147,11 +148,11 @@ def _enclosed(run: Run, last: Mapping[str, dict[str, float | None]]) -> bool:
     except NotEnclosable:
         return False
     for stage, distance in zip(last.values(), found, strict=True):
-        bound = (stage["slack"] or 0.0) * (stage["error"] or 0.0)
+        bound = stage["bound"]
         stage |= {
             "error": distance.one_minus_cos,
             "bar": distance.radius,
-            "slack": ratio(bound, distance.one_minus_cos),
+            "slack": None if bound is None else ratio(bound, distance.one_minus_cos),
         }
     return True
 
@@ -220,7 +221,7 @@ def seen_on(arm: Arm, claim: Claim) -> Seen:
 
 
 def statement(claim: Claim, arms: Sequence[Seen]) -> dict[str, Any]:
-    """How a statement fares over all arms, and the smallest coherence at which it breaks, as plain data."""
+    """How a statement fares over all arms, and the least coherence of its first violations, as plain data."""
     broken = [seen for seen in arms if seen.coherence is not None]
     first = min(broken, key=lambda seen: seen.coherence or 0.0, default=None)
     ends = [seen.end for seen in arms]

@@ -150,7 +150,7 @@ def _print_embeddings(name: str, rows: list[dict[str, Any]]) -> None:
 
 
 def _print_statements(statements: list[dict[str, Any]]) -> None:
-    title = "The smallest coherence at which each statement was seen violated"
+    title = "Coherence where each statement was first seen violated along an arm, the least of all arms"
     if width() >= LEAST_WIDTH:
         print_table(title, _header(SHOWN), [[_cell(found[column]) for column in SHOWN] for found in statements])
         return

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from marginaudit.margins.ntp import solve_kq, solve_ov
-from marginaudit.orders.ntp import CASES, Dataset
+from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.orders.ntp.embed import between, coherence, embedded, unit
 from marginaudit.reports.ntp import relaxed
 from marginaudit.reports.ntp.claims import CLAIMS, theorem1
@@ -144,6 +144,15 @@ def test_a_statement_over_several_arms() -> None:
     assert (found["ends"], found["broken_on"]) == ({"violated": 2, "holds": 1}, 2)
     never = statement(CLAIMS["ntp.gradient.kq"], arms[2:])
     assert (never["assumed"], never["coherence"], never["kind"], never["broken_on"]) == (False, None, None, 0)
+
+
+def test_an_enclosure_keeps_the_bound_where_float64_finds_no_error() -> None:
+    one = Dataset("one", ("a", "b"), (Sample(("a", "b"), "b"),), (1,), next_token={"a": "a", "b": "b"})
+    config = Config(steps1=50, steps2=50)
+    plain, certified = (Arm(one, "unit", 2, 0, unit(2, 2, 0), config, certify=certify) for certify in (False, True))
+    before, after = plain.row(0.1), certified.row(0.1)
+    assert (before["stage2_error"], before["stage2_slack"], after["certified"]) == (0.0, None, True)
+    assert after["stage2_slack"] > 1e30
 
 
 def test_wide_error_bars_are_replaced_by_an_enclosure(monkeypatch: pytest.MonkeyPatch) -> None:
