@@ -31,10 +31,10 @@ Every claim of the ledger was hunted for a counterexample: a dataset that meets 
 or that breaks exactly the named one (and what it implies) and meets the others. A cell says how large the smallest
 counterexample found is: `V` tokens, `N` samples, longest sentence `L`; `K` classes, `M` tokens of the
 vocabulary, and the settings that it takes beside an audit's own. Those of the first column are linked;
-`python docs/ablation.py --show CLAIM ASSUMPTION > FILE.json` writes another one, and `marginaudit audit FILE.json`
-shows it. Where none was found the cell says in how many datasets, and how many of them stayed *inconclusive* (not
-decided by the short run that a hunt affords) or *undefined* (what the statement speaks of does not exist without the
-assumption). A dash: the claim
+`python docs/ablation.py --show CLAIM ASSUMPTION > FILE.json` writes another one (an audit of it says that the
+assumption is not met). Where none was found the cell says in how many datasets, and how many of them stayed
+*inconclusive* (not decided by the short run that a hunt affords) or *undefined* (what the statement speaks of does
+not exist without the assumption). A dash: the claim
 does not make the assumption.
 
 A counterexample without an assumption shows that the assumption is needed. None found shows nothing but that none

@@ -13,7 +13,6 @@ from marginaudit.reports.command.output import check_output, print_json, write_j
 from marginaudit.reports.hunt import hunt as run_hunt
 from marginaudit.reports.hunt import hunt_answer
 from marginaudit.reports.settings import SECONDS, SEED
-from marginaudit.reports.verdict import Verdict
 
 
 @click.command()
@@ -65,9 +64,9 @@ def hunt(
     tried = f"{counted(found.tried, 'dataset')} of up to {sizes}"
     if found.dataset is None:
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in found.verdicts.items()) or "none evaluated"
-        exhausted = "; all datasets of the smallest sizes among them" if found.exhausted else ""
+        exhausted = "; all of the enumerated small datasets among them" if found.exhausted else ""
         print_line(f"no counterexample to {claim} in {tried}{exhausted} ({verdicts}).")
-        if not set(found.verdicts) & {Verdict.HOLDS, Verdict.VACUOUS}:
+        if not found.decided:
             print_line("Nothing that was tried could decide it: this says nothing of whether it is true.")
     else:
         sizes = ", ".join(f"{name} {getattr(found.dataset, name)}" for name in found.largest)

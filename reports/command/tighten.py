@@ -1,5 +1,6 @@
 """`marginaudit tighten`."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -136,7 +137,7 @@ def _without_each(claim: Claim, paper: Paper, seconds: float, done: int, bar: Ba
         reach = partial(_reach, bar, done + number, seconds)
         hunted = hunt(claim, paper, without=name, seconds=seconds, progress=reach)
         size = {of: getattr(hunted.dataset, of) for of in hunted.largest} if hunted.dataset is not None else None
-        found[name] = {"tried": hunted.tried, "breaks": size}
+        found[name] = {"tried": hunted.tried, "decided": hunted.decided, "breaks": size}
     return found
 
 
@@ -176,7 +177,9 @@ def _hunted(hunted: Mapping[str, Any]) -> str:
         return f"breaks it: {' '.join(f'{of}={value}' for of, value in hunted['breaks'].items())}"
     if not hunted["tried"]:
         return "not known, as the hunt met no dataset that breaks this assumption alone"
-    return f"no dataset breaks it, of {hunted['tried']} tried"
+    if not hunted["decided"]:
+        return f"not known, as none of {hunted['tried']} tried could decide it"
+    return f"no dataset breaks it, of {hunted['decided']} that decide it"
 
 
 def powers(found: Tightened) -> list[tuple[Any, ...]]:
@@ -184,7 +187,7 @@ def powers(found: Tightened) -> list[tuple[Any, ...]]:
     return [
         (
             one.factor,
-            *map(position, one.range),
+            *("–" if math.isnan(end) else position(end) for end in one.range),
             _short(one.measured),
             "–" if one.interval is None else f"{one.interval[0]:.2f} to {one.interval[1]:.2f}",
             _short(one.bound),

@@ -56,7 +56,7 @@ class Hunt:
     largest : dict
         The largest of each of the space's measures among them.
     exhausted : bool
-        Whether every dataset of the smallest sizes was tried.
+        Whether every small dataset of the space's enumeration was tried.
     seconds : float
     """
 
@@ -75,6 +75,11 @@ class Hunt:
     def tried(self) -> int:
         """Datasets that met the assumptions and were evaluated."""
         return self.verdicts.total()
+
+    @property
+    def decided(self) -> int:
+        """Those of them on which the claim was decided."""
+        return sum(self.verdicts[verdict] for verdict in (Verdict.HOLDS, Verdict.VACUOUS, Verdict.VIOLATED))
 
     def certificate(self) -> dict[str, Any] | None:
         """Certificate of the dataset that was found, for `marginaudit verify`; None unless the violation is exact."""
@@ -223,7 +228,7 @@ class Search:
         return all(self.paper.kind.check(dataset, name).holds for name in self.required)
 
     def smallest(self) -> None:
-        """Every dataset of the smallest sizes, unless none of them is of the kind that is looked for."""
+        """The enumerated small datasets, unless none of them is of the kind that is looked for."""
         if not self.space.enumerated(self.required, self.without):
             return
         until = self.started + EXHAUSTIVE_SHARE * (self.deadline - self.started)

@@ -211,7 +211,7 @@ def _of_factors(side: Side, runs: Sequence[Measured], levels: Floats) -> list[Ex
     values = {name: np.array([run.factors[name] for run in runs]) for name in runs[0].factors}
     for name, found in values.items():
         if not (found > 0).all():
-            reasons[name] = "it is not above 0 in every run"
+            reasons[name] = f"it is not {'known' if np.isnan(found).any() else 'above 0'} in every run"
             continue
         logs = np.log(found)
         varies, left = _unexplained(logs, own), _unexplained(logs, columns)

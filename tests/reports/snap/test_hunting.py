@@ -21,6 +21,7 @@ from marginaudit.orders.snap import (
 )
 from marginaudit.reports import Verdict
 from marginaudit.reports.hunt import Hunt, hunt
+from marginaudit.reports.snap.conditions import slow_decoder
 from marginaudit.reports.snap.hunting.smallest import smallest_classes
 from marginaudit.reports.snap.hunting.space import RATES, size, smaller
 from marginaudit.reports.snap.hunting.strategies import broken_classes, classes, odd_classes, regular_classes
@@ -79,10 +80,12 @@ def test_a_claim_is_hunted_without_an_assumption(assumption: str) -> None:
 
 def test_the_space_is_the_papers() -> None:
     assert PAPER.space is not None
+    smallest = next(iter(smallest_classes()))
     for runs in PAPER.space.runs.values():
         assert [(tried, confirmed) for tried, confirmed in runs if tried != confirmed] == []
-        assert [tried for tried, _ in runs] == [replace(PAPER.config(), lr_y=rate) for rate in RATES]
-    assert RATES[0] == PAPER.config().lr_y
+        assert [tried.lr_y for tried, _ in runs] == list(RATES)
+        assert [slow_decoder(ClassRun(smallest, tried)) for tried, _ in runs] == [None] * len(RATES)
+        assert runs[0][0] == PAPER.config()
     for without in CLASSES.assumptions:
         broken_one = [data for data in smallest_classes() if not check_assumption(data, without).holds]
         assert bool(broken_one) == PAPER.space.enumerated((), without)

@@ -1,6 +1,7 @@
 """Planted power laws: the constant, the powers and the nearest dataset come back; the command on a whole paper."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,8 @@ from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER
 from marginaudit.reports.claim import Claim
+from marginaudit.reports.command.tighten import powers as factor_rows
+from marginaudit.reports.hunt import Hunt
 from marginaudit.reports.judgements import Bounded, Equal
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER as NTP
@@ -310,6 +313,34 @@ def test_the_command(command: Command) -> None:
     assert "varied one at a time, 3 datasets each: counting: N 3, 2, 5." in text
     assert "without nonnegative: breaks it: N=1." in text
     assert Path("third.below-largest.svg").exists()
+
+
+@pytest.mark.usefixtures("third")
+@pytest.mark.parametrize(
+    ("verdicts", "said"),
+    [
+        ({}, "not known, as the hunt met no dataset that breaks this assumption alone"),
+        ({"inconclusive": 3, "broken": 1}, "not known, as none of 4 tried could decide it"),
+        ({"inconclusive": 3, "holds": 2, "vacuous": 1}, "no dataset breaks it, of 3 that decide it"),
+    ],
+)
+def test_what_a_hunt_without_an_assumption_says(
+    command: Command, monkeypatch: pytest.MonkeyPatch, verdicts: dict[str, int], said: str
+) -> None:
+    from marginaudit.reports.command import tighten as module
+
+    def found(claim: Claim, paper: Any, *, without: str, **_: Any) -> Hunt:
+        return Hunt(claim.id, without, paper, verdicts=Counter(verdicts))
+
+    monkeypatch.setattr(module, "hunt", found)
+    assert f"without nonnegative: {said}." in command("tighten", "third.below-largest").out
+
+
+def test_a_factor_that_a_run_does_not_have_has_no_power() -> None:
+    found = runs(claim(measure=scattered(0.0), upper=stated))
+    unknown = [replace(run, factors={**run.factors, "N": np.nan if i == 0 else 1.0}) for i, run in enumerate(found)]
+    rows = {row[0]: row for row in factor_rows(tightened("upper", unknown))}
+    assert (rows["N"][1:3], rows["N"][-1]) == (("–", "–"), "no: it is not known in every run")
 
 
 def test_what_cannot_be_tightened_is_one_line(command: Command, tmp_path: Path) -> None:
