@@ -52,8 +52,8 @@ def cell_rows(spec: Spec, runs: Rows) -> Rows:
             table = pd.DataFrame([[run[name] for run in cell] for cell in cells], dtype="float64")
             with np.errstate(over="ignore", invalid="ignore"):  # what overflows is none
                 means, deviations = table.mean(axis=1).tolist(), table.std(axis=1, ddof=1).tolist()
-            counts = table.count(axis=1).tolist()
-            for row, *found in zip(rows, means, deviations, counts, strict=True):
+            known = table.count(axis=1).tolist()
+            for row, *found in zip(rows, means, deviations, known, strict=True):
                 row |= dict(zip(mean_sd_and_count(spec, name), finite(found), strict=True))
         else:
             for row, cell in zip(rows, cells, strict=True):
@@ -158,10 +158,10 @@ def _row(done: Rows, claim: str, place: Place) -> dict[str, Any]:
     for name, found in zip(NUMBERS, (constants, slacks), strict=True):
         missing = any(fail and value is None for fail, value in zip(fails, found, strict=True))
         known = {} if missing else {i: value for i, value in enumerate(found) if value is not None}
-        worst = _worst(list(known.values()), largest=name == "constant" and sides == {"upper"})
-        at = place(done[list(known)[worst[0]]]) if worst else None
+        ranked = _worst(list(known.values()), largest=name == "constant" and sides == {"upper"})
+        at = place(done[list(known)[ranked[0]]]) if ranked else None
         columns = (f"{name} worst", f"{name} worst in", f"{name} worst but 5%", f"{name} median")
-        row |= dict(zip(columns, (worst[1], at, *worst[2:]) if worst else [None] * 4, strict=True))
+        row |= dict(zip(columns, (ranked[1], at, *ranked[2:]) if ranked else [None] * 4, strict=True))
     return row
 
 
@@ -176,8 +176,8 @@ def _worst(values: list[float], *, largest: bool) -> tuple[int, float, float, fl
     if not values:
         return None
     at = int(np.argmax(values) if largest else np.argmin(values))
-    level, method = (1 - SHARE, "higher") if largest else (SHARE, "lower")
-    return at, float(values[at]), float(np.quantile(values, level, method=method)), float(np.median(values))
+    share = np.quantile(values, 1 - SHARE, method="higher") if largest else np.quantile(values, SHARE, method="lower")
+    return at, float(values[at]), float(share), float(np.median(values))
 
 
 def placed(varied: Iterable[str], run: Mapping[str, Any]) -> str:
