@@ -26,7 +26,7 @@ from marginaudit.reports.audit.sources import (
 from marginaudit.reports.audit.user_claims import all_claims, check_formulas
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.compare.changes import compare
-from marginaudit.reports.compare.reading import read_side, side_of
+from marginaudit.reports.compare.reading import read_sides, side_of
 from marginaudit.reports.compare.worse import Change
 from marginaudit.reports.conformity import Conformity
 from marginaudit.reports.page.exports import tables_of
@@ -128,7 +128,7 @@ class Report(Audit):
         """
         from pandas import DataFrame
 
-        old = side_of(other.as_document(), "other") if isinstance(other, Audit) else read_side(Path(other))
+        (old,) = [side_of(other.as_document(), "other")] if isinstance(other, Audit) else read_sides(Path(other))
         found = compare(old, side_of(self.as_document(), "this report")).changes
         return DataFrame([vars(change) for change in found], columns=[field.name for field in fields(Change)])
 
@@ -204,7 +204,7 @@ def audit(
     some_judged(chosen, sources, "claims")
     if JOBS.read(jobs) is None:
         raise InputError("jobs", got=shown(jobs), expected=JOBS.expected)
-    configs = _configs(config, {paper.name: paper for paper in papers_of(sources)})
+    configs = configs_of(config, {paper.name: paper for paper in papers_of(sources)})
     named = trajectory if isinstance(trajectory, Mapping) else {} if trajectory is None else {"": trajectory}
     recorded = [(name or Path(path).stem, Path(path)) for name, path in named.items()]
     sources = distinct_names(with_trajectories(sources, recorded, configs), lambda _: None)
@@ -267,6 +267,8 @@ def _claims(wanted: str | Claim | Iterable[str | Claim] | None, papers: Sequence
         if isinstance(one, Claim):
             if one.id in known and known[one.id] is not one:
                 raise InputError(f"claim {one.id}", got="an id that another claim has", expected="one of its own")
+            if found.get(one.id, one) is not one:
+                raise InputError(f"claim {one.id}", got="two claims of that id", expected="an id of its own for each")
             if one.id not in known:
                 check_formulas(one, f"claim {one.id}")
             found[one.id] = one
@@ -279,7 +281,7 @@ def _claims(wanted: str | Claim | Iterable[str | Claim] | None, papers: Sequence
     return list(Ledger(found.values()).values())
 
 
-def _configs(config: Any, papers: Mapping[str, Paper]) -> dict[str, Any]:
+def configs_of(config: Any, papers: Mapping[str, Paper]) -> dict[str, Any]:
     """The config of each paper.
 
     Raises

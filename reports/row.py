@@ -95,9 +95,11 @@ class ReportRow(Finding, About):
         return {name: value.value if isinstance(value, StrEnum) else value for name, value in found.items()}
 
     def kept(self) -> dict[str, Any]:
-        """The columns that comparisons read, as plain JSON data without nulls and empty objects."""
+        """The columns that comparisons read, as plain JSON data without nulls, false and empty objects."""
         found = self.as_document(Output.KEPT)
-        return {name: value for name, value in found.items() if value is not None and value != {}}
+        return {
+            name: value for name, value in found.items() if value is not None and value is not False and value != {}
+        }
 
 
 def names(output: Output) -> tuple[str, ...]:
@@ -107,6 +109,10 @@ def names(output: Output) -> tuple[str, ...]:
     ('claim', 'dataset', 'verdict', 'evidence', 'measured', 'bound', 'slack', 'informative_from')
     """
     return tuple(known.name for known in columns(ReportRow, output))
+
+
+LEFT_OUT: Mapping[str, Any] = {"settings": {}, "beyond_the_run": False}
+"""What the columns are that `ReportRow.kept` leaves out, where that is not null."""
 
 
 def row_from_document(document: Any, where: str) -> ReportRow:
@@ -120,9 +126,14 @@ def row_from_document(document: Any, where: str) -> ReportRow:
     given = validated(dict[str, Any], document, where)
     values: dict[str, Any] = {}
     for known in columns(ReportRow, Output.KEPT):
-        values[known.name] = value = given.get(known.name, {} if known.name == "settings" else None)
+        values[known.name] = value = given.get(known.name, LEFT_OUT.get(known.name))
         validated(IN_JSON.get(known.type, known.type), value, f"{where}/{known.name}")
     return ReportRow(**values)
+
+
+def evidence_text(row: Mapping[str, Any]) -> str:
+    """The evidence of a row of report.json for readers, and whether its premise was carried over."""
+    return str(row["evidence"]) if row["premise"] == "met" else f"{row['evidence']}, {row['premise']}"
 
 
 def as_read(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -180,7 +180,7 @@ class Finding:
     detail: str = field(default="", metadata=column(ALL_ROWS))
     side: Literal["upper", "lower"] | None = field(default=None, metadata=column(ALL_ROWS | Output.SWEEP | Output.KEPT))
     repeats_within: Number = field(default=None, metadata=column(Output.JSON | Output.SWEEP | Output.KEPT))
-    beyond_the_run: bool = field(default=False, metadata=column(Output.JSON))
+    beyond_the_run: bool = field(default=False, metadata=column(Output.JSON | Output.KEPT))
     needs: str = field(default="", metadata=column(Output.JSON))
     witness: Mapping[str, Any] | None = field(default=None, metadata=column(Output.JSON))
     curve: Curve | None = field(default=None, repr=False)

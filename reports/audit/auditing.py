@@ -22,7 +22,7 @@ from marginaudit.reports.grid import NONE
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.processes import forkable, one_thread
-from marginaudit.reports.row import ReportRow, as_read, names
+from marginaudit.reports.row import ReportRow, as_read, evidence_text, names
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.settings import CLAIM_TIMEOUT
 from marginaudit.reports.standing import Standing, Status, by_dataset
@@ -228,10 +228,16 @@ class Audit:
         found = [row.finding.verdict for row in self.rows]
         return {verdict: found.count(verdict) for verdict in Verdict if verdict in found}
 
+    @property
+    def carried_over(self) -> int:
+        """How many verdicts are of recorded weights that are not known to be the paper's algorithm's."""
+        return sum(row.finding.premise != "met" for row in self.rows)
+
     def _repr_html_(self) -> str:
         header = names(Output.TABLE)
         failed = [row for row in self.rows if row.finding.verdict in (Verdict.VIOLATED, Verdict.BROKEN)]
-        rows = [[row[name] for name in header] for row in as_read(row.as_document() for row in failed)]
+        read = [row | {"evidence": evidence_text(row)} for row in as_read(row.as_document() for row in failed)]
+        rows = [[row[name] for name in header] for row in read]
         return html_table(self._matrix()[0], header if rows else (), rows)
 
     def __repr__(self) -> str:
@@ -245,9 +251,11 @@ class Audit:
         """A title, a header, and the verdicts: a row a claim, worst first, and a column a dataset."""
         counts = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
         names = [one.name for one in self.audited]
-        found: dict[str, dict[str, Verdict]] = {}
+        counts += f"; {self.carried_over} carried over" if self.carried_over else ""
+        found: dict[str, dict[str, str]] = {}
         for row in sorted(self.rows, key=lambda row: list(Verdict).index(row.finding.verdict)):
-            found.setdefault(row.claim.id, {})[row.dataset] = row.finding.verdict
+            premise = "" if row.finding.premise == "met" else f" ({row.finding.premise})"
+            found.setdefault(row.claim.id, {})[row.dataset] = f"{row.finding.verdict}{premise}"
         rows: list[Sequence[str | None]] = [
             (claim, *(verdicts.get(name) for name in names)) for claim, verdicts in found.items()
         ]

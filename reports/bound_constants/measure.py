@@ -23,6 +23,7 @@ from marginaudit.reports.json_data import finite
 from marginaudit.reports.judgements import ALLOWANCE
 from marginaudit.reports.page.files import json_text, write_whole
 from marginaudit.reports.paper import Paper
+from marginaudit.reports.python import configs_of
 from marginaudit.reports.row import ReportRow
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.verdict import Output
@@ -39,16 +40,18 @@ def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | N
     Raises
     ------
     InputError
-        There is no such claim or dataset.
+        There is no such claim or dataset, the claim is about another kind of data, or the config is another paper's.
     """
     audited, data = _claim(claim), _dataset(dataset)
-    usual = paper_of(data, known_papers()).config()
-    asked = config or usual
+    paper = paper_of(data, known_papers())
+    if not paper.judges(audited):
+        raise InputError(f"claim {audited.id}", got=f"a dataset of {paper.kind.name}", expected="one that it is about")
+    usual, asked = paper.config(), configs_of(config, {paper.name: paper})[paper.name]
     found = audited.judge(kept_run(data, asked))
     settings = {known.name: finite(getattr(asked, known.name)) for known in fields(asked)}
     settings = {name: value for name, value in settings.items() if value != finite(getattr(usual, name))}
     if seed is not None:
-        settings["seed"] = seed
+        settings["seed"] = finite(seed)
     return found, _row(found, settings)
 
 

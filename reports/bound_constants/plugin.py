@@ -100,6 +100,8 @@ class BoundConstants:
         from marginaudit.reports.bound_constants.measure import measured, read_rows
         from marginaudit.reports.compare.worse import changes, worse
 
+        if tolerance is not None and not tolerance >= 0:
+            self._fail(f"got a tolerance of {tolerance}, expected 0 or more")
         try:
             kept = read_rows(self._file)
             finding, new = measured(claim, dataset, config, seed)

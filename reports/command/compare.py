@@ -11,7 +11,7 @@ from marginaudit.reports.command.output import check_output, print_json, writing
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.compare.changes import compare as compare_sides
 from marginaudit.reports.compare.changes import page
-from marginaudit.reports.compare.reading import read_side
+from marginaudit.reports.compare.reading import read_sides
 
 
 @click.command()
@@ -30,7 +30,7 @@ def compare(old: Path, new: Path, out: Path | None, fail_on: str | None, as_json
     if out is not None:
         pages = [page for side in (old, new) for page in side.glob("*.html")]
         check_output(out, "--out", ".html", reads=[old, new, *pages])
-    found = compare_sides(read_side(old), read_side(new))
+    found = compare_sides(*read_sides(old, new))
     if out is not None:
         from marginaudit.reports.page.files import write_whole
 

@@ -13,8 +13,8 @@ from marginaudit.reports.audit.auditing import Row as AuditRow
 from marginaudit.reports.command.console import print_line, print_summary, print_table, width
 from marginaudit.reports.grid import bound, brief
 from marginaudit.reports.page.theorems import failing, statement_names
+from marginaudit.reports.row import evidence_text, slack
 from marginaudit.reports.row import names as columns_of
-from marginaudit.reports.row import slack
 from marginaudit.reports.standing import Severity
 from marginaudit.reports.verdict import Output, Verdict
 
@@ -143,8 +143,8 @@ def why_not_applicable(rows: Sequence[Row]) -> list[tuple[int, str, str]]:
 def _shown(row: Row, name: str, names: Mapping[str, str]) -> Any:
     if name == "bound":
         return Text(bound(row), justify="right")
-    if name == "evidence" and row["premise"] == "carried over":
-        return f"{row[name]}, carried over"
+    if name == "evidence":
+        return evidence_text(row)
     if name == "statement":
         return names[row["claim"]]
     return slack(row) if name == "slack" else row[name]
@@ -153,6 +153,8 @@ def _shown(row: Row, name: str, names: Mapping[str, str]) -> Any:
 def _in_short(claim: str, rows: Sequence[Row]) -> tuple[str, str, str]:
     counts = Counter(row["verdict"] for row in rows)
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict in counts)
+    carried = sum(row["premise"] != "met" for row in rows)
+    told += f"; {carried} carried over" if carried else ""
     worst = min(rows, key=lambda row: list(Verdict).index(row["verdict"]))
     room = slack(worst)
     return claim, told, worst["dataset"] + ("" if room is None else f", slack {brief(room)}")

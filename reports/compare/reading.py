@@ -1,7 +1,7 @@
 """Reading the two sides of a comparison: reports of audits, files of kept rows, tables of sweeps."""
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NotRequired
@@ -108,10 +108,29 @@ RUNS = "runs.csv"
 SWEEP = f"the folder of a `marginaudit sweep` that keeps verdicts, or its {RUNS}"
 
 
-def read_sweep(path: Path) -> Side:
-    """The sweep in a folder, or in its table of runs; a run that was not done has no row.
+@dataclass(frozen=True)
+class _Sweep:
+    """A sweep's table of runs; ``made`` are the columns of a run's data, settings and seed."""
 
-    A dataset is named by what the sweep varied, and its seed; what is the same in all runs is a setting.
+    where: str
+    table: Sequence[dict[str, str]]
+    made: Sequence[str]
+
+    @property
+    def varied(self) -> set[str]:
+        return {name for name in self.made if name in ("dataset", "seed") or len({run[name] for run in self.table}) > 1}
+
+    def side(self, varied: Collection[str]) -> Side:
+        """Its audits, whose datasets are named by these columns; what is the same in all runs is a setting."""
+        names = [name for name in self.made if name in varied]
+        settings = {name: printable(self.table[0][name]) for name in self.made if name not in varied and self.table}
+        versions = ", ".join(sorted({printable(run["versions"]) for run in self.table}))
+        documents = _documents(self.table, names, self.where)
+        return Side(self.where, rows_by_key(documents), {**settings, "versions": versions})
+
+
+def _sweep(path: Path) -> _Sweep:
+    """The sweep in a folder, or in its table of runs.
 
     Raises
     ------
@@ -131,23 +150,26 @@ def read_sweep(path: Path) -> Side:
         if len(run) != len(header):
             raise InputError(f"{where}: line {line}", got=counted(len(run), "column"), expected=str(len(header)))
     table = [dict(zip(header, run, strict=True)) for run in runs]
-    made = header[: header.index("seed") + 1]
-    varied = [name for name in made if name in ("dataset", "seed") or len({run[name] for run in table}) > 1]
-    settings = {name: printable(table[0][name]) for name in made if name not in varied and table}
-    versions = ", ".join(sorted({printable(run["versions"]) for run in table}))
-    return Side(where, rows_by_key(_documents(table, varied, where)), {**settings, "versions": versions})
+    return _Sweep(where, table, header[: header.index("seed") + 1])
 
 
-def read_side(path: Path) -> Side:
-    """The audit of a report, its folder, a file of kept rows, or the audits of a sweep.
+def read_sides(*paths: Path) -> list[Side]:
+    """Of each path the audit of a report, its folder, a file of kept rows, or the audits of a sweep.
+
+    A run of a sweep that was not done has no row. A dataset of a sweep is named by its seed and by what any of the
+    sweeps varied.
 
     Raises
     ------
     InputError
-        It is none of these; names the file and the place in it.
+        One is none of these; names the file and the place in it.
     """
-    if path.suffix == ".csv" or (path / RUNS).exists():
-        return read_sweep(path)
+    found = [_sweep(path) if path.suffix == ".csv" or (path / RUNS).exists() else _report(path) for path in paths]
+    varied = {name for one in found if isinstance(one, _Sweep) for name in one.varied}
+    return [one.side(varied) if isinstance(one, _Sweep) else one for one in found]
+
+
+def _report(path: Path) -> Side:
     return read_report(path / "report.json" if path.is_dir() else path)
 
 

@@ -48,9 +48,9 @@ class Change:
 def worse(old: ReportRow, new: ReportRow, tolerance: float | None = None) -> str | None:
     """Say in one line why the new row is worse than the old one; None where it is not.
 
-    Compared are the verdict, the evidence of the same verdict, and three numbers, on one side and by their ratio, with
-    no absolute floor: ``slack`` (worse downwards for an upper bound, upwards for a lower one), ``constant`` (the other
-    way round) and ``informative_from`` (upwards). A number that is lost is worse.
+    Compared are the verdict, and of the same verdict the evidence and three numbers, on one side and by their ratio,
+    with no absolute floor: ``slack`` (worse downwards for an upper bound, upwards for a lower one), ``constant`` (the
+    other way round) and ``informative_from`` (upwards). A number that is lost is worse, but for a slack across zero.
 
     Parameters
     ----------
@@ -83,16 +83,24 @@ def _grades(old: ReportRow, new: ReportRow) -> Iterator[Difference]:
 
 
 def _numbers(old: ReportRow, new: ReportRow, tolerance: float | None) -> Iterator[Difference]:
-    for what in NUMBERS:
+    """The numbers of rows with one verdict; where a statement speaks from, of two runs that got there, or did not."""
+    for what in NUMBERS if old.verdict is new.verdict else ():
+        if what == "informative_from" and old.beyond_the_run is not new.beyond_the_run:
+            continue
         was, now = _room(old, what), _room(new, what)
         before, after = (None if room is None else getattr(row, what) for room, row in ((was, old), (now, new)))
         allowed = [_bar(row, what, tolerance) for room, row in ((was, old), (now, new)) if room is not None]
         if was is not None and now is not None and abs(now - was) > log1p(max(allowed)):
             text = f"{what}: {before:.10g} -> {after:.10g} (tolerance {max(allowed):.3g})"
             yield what, before, after, now < was, text
-        elif len(allowed) == 1 and allowed[0] < inf:
+        elif len(allowed) == 1 and allowed[0] < inf and not _across_zero(what, old if was is None else new):
             text = f"{what}: none -> {after:.10g}" if was is None else f"{what}: {before:.10g} -> none"
             yield what, before, after, now is None, text
+
+
+def _across_zero(what: str, row: ReportRow) -> bool:
+    """Whether a row without that number has lost nothing: a slack over 0, or of two signs."""
+    return what == "slack" and row.side is not None and row.measured is not None and row.bound is not None
 
 
 def _room(row: ReportRow, what: str) -> float | None:

@@ -13,7 +13,7 @@ from marginaudit.reports.grid import NONE, Grid, bound, brief
 from marginaudit.reports.page.files import csv_text
 from marginaudit.reports.page.latex import latex, latex_text
 from marginaudit.reports.paper import Paper, Table
-from marginaudit.reports.row import as_read, names
+from marginaudit.reports.row import as_read, evidence_text, names
 from marginaudit.reports.verdict import Output
 
 EXPORTED = (".tex", ".bib", ".md", ".parquet", ".pdf")
@@ -79,10 +79,16 @@ def _verdicts(document: Mapping[str, Any]) -> Iterator[Grid]:
         yield Grid(
             f"Verdicts on {data['name']}",
             tuple(name.replace("_", " ") for name in columns),
-            tuple(tuple(bound(row) if name == "bound" else _cell(row[name]) for name in columns) for row in rows),
+            tuple(tuple(_of_row(row, name) for name in columns) for row in rows),
             (),
             words=NAMES,
         )
+
+
+def _of_row(row: Mapping[str, Any], name: str) -> str:
+    if name == "evidence":
+        return evidence_text(row)
+    return bound(row) if name == "bound" else _cell(row[name])
 
 
 def _cell(value: Any) -> str:

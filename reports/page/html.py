@@ -83,7 +83,7 @@ def page(
     """
     claims = list(_claims(audit, document, beside, plots))
     template = _environment(audit).get_template("report.html")
-    return template.render(
+    html = template.render(
         **_script(),
         **LEGEND,
         version=document["marginaudit"],
@@ -95,10 +95,24 @@ def page(
         headline=headline(claims),
         proofs=proofs,
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
+        carried=audit.carried_over,
         evidences=sorted(Counter(row.finding.evidence.value for row in audit.rows).items()),
         pictures=_inline(pictures),
         statements=_inline(graphs),
-        reliances=[claim for paper in audit.papers for claim in paper.claims if claim.standing.relied_on_by],
+        reliances=[claim for claim in audit.claims if claim.standing.relied_on_by],
+    )
+    return without_dead_links(html)
+
+
+def without_dead_links(html: str) -> str:
+    """The page with the text alone of links to places that it has not, as those of claims that were not audited.
+
+    >>> without_dead_links('<p id="a"><a href="#a">a</a> <a class="mono" href="#b">b</a></p>')
+    '<p id="a"><a href="#a">a</a> <a class="mono">b</a></p>'
+    """
+    places = set(re.findall(r'\bid="([^"]+)"', html))
+    return re.sub(
+        r'(<a\b[^>]*?) (?:xlink:)?href="#([^"]+)"', lambda link: link[0] if link[2] in places else link[1], html
     )
 
 

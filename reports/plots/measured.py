@@ -139,7 +139,7 @@ def first_step(finding: Finding, curve: Curve) -> str:
         top, upper = curve.vacuous_above, curve.upper
         nowhere = curve.clock == "t" and top is not None and all(bound >= top for bound in upper or ())
         return "bound vacuous to t = 1e40" if nowhere else "bound vacuous"
-    if finding.verdict is Verdict.INCONCLUSIVE:
+    if finding.beyond_the_run:
         return f"the statement speaks from t = {finding.informative_from:.2g}"
     return f"bound vacuous; informative from t = {finding.informative_from:.2g}"
 
@@ -154,6 +154,7 @@ def draw_curve(axis: "Axes", curve: Curve, since: str, rounding: float = 0.0) ->
     at = _drawn_entries(curve)
     lines = {name: values[at] for name, values in _lines(curve).items()}
     known = {name: values[np.isfinite(values)] for name, values in lines.items()}
+    upper = lines.get("≤ bound")
     zero = bool(len(known["measured"])) and np.abs(known["measured"]).max() <= rounding
     nothing = "zero to rounding" if rounding else f"0, or below {1 / LARGEST_DRAWN:g}"
     if zero:
@@ -177,7 +178,7 @@ def draw_curve(axis: "Axes", curve: Curve, since: str, rounding: float = 0.0) ->
             part = curve.part if name == "measured" else ""
             label = f"{name}: {as_text(shortened(part, TWO_COLUMNS))}" if part else name
             axis.plot(step, values, label=label, **LOOKS[name] | _marks(step))
-    upper, most = lines.get("≤ bound"), np.nan if curve.vacuous_above is None else drawable([curve.vacuous_above])[0]
+    most = np.nan if curve.vacuous_above is None else drawable([curve.vacuous_above])[0]
     if upper is not None and most > (-np.inf if signed else 0) and not (upper <= most).all():
         room = most + np.ptp(seen) / 3 if signed else most * LEAST_HATCHED
         _hatch(axis, most, max(np.nanmax(upper, initial=most), room), since)
@@ -196,9 +197,10 @@ def _drawn_entries(curve: Curve) -> NDArray[np.intp]:
     measured = np.nan_to_num(drawable(curve.measured))
     first = np.unique(np.geomspace(1, len(entries), MOST_DRAWN // 3).astype(int))  # most steps stand on the right
     stretches = np.split(entries, first[:-1])
-    return np.unique(
-        [end for some in stretches for end in (some[measured[some].argmin()], some[measured[some].argmax()])]
-    )
+    bounds = [(curve.upper, 1), (curve.lower, -1)]
+    rooms = [np.nan_to_num(side * (drawable(bound) - measured)) for bound, side in bounds if bound is not None]
+    ends = [end for some in stretches for end in (some[measured[some].argmin()], some[measured[some].argmax()])]
+    return np.unique([*ends, *(some[room[some].argmin()] for room in rooms for some in stretches)])
 
 
 def _logarithmic(

@@ -230,6 +230,10 @@ def test_claims_of_ones_own(report: Report) -> None:
             "claim ntp.lemma2: got an id that another claim has",
         ),
         (
+            {"claims": [replace(LEDGER["ntp.lemma3"], id="mine"), replace(LEDGER["ntp.lemma2"], id="mine")]},
+            "claim mine: got two claims of that id, expected an id of its own for each",
+        ),
+        (
             {"claims": replace(LEDGER["ntp.lemma3"], id="mine", formula=r"\frac{")},
             r"claim mine: got the formula '\\frac{' (NoAvailableTokensError), expected LaTeX",
         ),

@@ -41,7 +41,7 @@ def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
     needs = "" if start <= T else needed("T", first, T)
     at = f", at which it is {_truth(at_T)}" if T else ""
     speaks = f"The statement speaks from T >= {start:.4g}; the run has T = {T}{at}."
-    if not isinstance(run.ov, Exact) or not run.assumption("orthonormal").holds:
+    if run.departs or not isinstance(run.ov, Exact) or not run.assumption("orthonormal").holds:
         return replace(
             at_T,
             verdict=at_T.verdict if start <= T else Verdict.INCONCLUSIVE,

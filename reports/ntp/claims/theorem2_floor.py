@@ -41,7 +41,10 @@ def log_infimum(run: Run) -> Series:
 
     V = run.dataset.V
     with flint.ctx.workprec(256):
-        margin = run.config.steps1 * flint.arb(run.eta0) / flint.arb(V - 1).sqrt()
+        if run.departs:  # its margin is not T eta0/||W*_ov||
+            margin = flint.arb(run.training.margin, run.training.margin_error)
+        else:
+            margin = run.config.steps1 * flint.arb(run.eta0) / flint.arb(V - 1).sqrt()
         return _enclosed(log_infimum_ball(V, margin))
 
 

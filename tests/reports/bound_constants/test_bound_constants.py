@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER, Claim, Finding, Verdict
 from marginaudit.reports.audit.auditing import Row
@@ -19,7 +21,7 @@ from marginaudit.reports.bound_constants.measure import measured
 from marginaudit.reports.judgements import Decided
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.row import names
+from marginaudit.reports.row import names, row_from_document
 from marginaudit.reports.verdict import Output
 from tests.command_line import SVOP
 
@@ -126,7 +128,7 @@ def test_what_is_worse_fails_in_one_line_and_what_is_better_is_said(project: Pro
     project.found(evidence="exact", verdict="inconclusive", slack=2.0)
     assert (
         "\nbound_constants: mine on example-1 is worse than in test_mine.bounds.json: verdict: holds -> inconclusive; "
-        "slack: 4 -> 2 (tolerance 1e-09); pytest --update-bounds accepts it\n"
+        "pytest --update-bounds accepts it\n"
     ) in project.run(failed=1)
     project.found(evidence="exact", slack=8.0)
     out = project.run(passed=1)
@@ -268,7 +270,14 @@ def test_it_audits_what_the_audit_audits(tmp_path: Path) -> None:
             in_report = Row(LEDGER[name], PAPER, finding).as_document()
             in_report["settings"] = {"steps1": 30, "steps2": 30}
             known = names(Output.KEPT)
-            assert row.kept() == {key: in_report[key] for key in known if in_report[key] is not None}
+            assert row.kept() == {key: in_report[key] for key in known if in_report[key] not in (None, False)}
+            assert measured(name, data, {"steps1": 30, "steps2": 30}, np.int64(3))[1].settings["seed"] == 3
+            assert row_from_document(row.kept(), "") == row
+
+
+def test_a_claim_about_other_data_is_refused() -> None:
+    with pytest.raises(InputError, match=r"claim snap.lemma10: got a dataset of sentences, expected one that it is"):
+        measured("snap.lemma10", "example-1", None, None)
 
 
 def test_a_claim_that_bears_a_known_id_is_judged_as_it_is_given() -> None:

@@ -171,6 +171,9 @@ def test_two_sweeps(command: Command, tmp_path: Path) -> None:
     one = "".join(RUNS.splitlines(keepends=True)[:2])
     tables = [swept(tmp_path / "one", one), swept(tmp_path / "less", one.replace("4.0", "1.0"))]
     assert command.json("compare", *tables)["changes"][0]["dataset"] == "seed = 0"
+    counts = command.json("compare", tables[0], old)["counts"]
+    assert counts == {"worse": 0, "better": 0, "added": 2, "gone": 0, "same": 2}
+    assert command.json("compare", old, tables[1])["counts"]["worse"] == 1
 
 
 @pytest.mark.parametrize(

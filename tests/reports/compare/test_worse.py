@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports import Claim, Finding, Series
+from marginaudit.reports import Claim, Finding, Series, Verdict
 from marginaudit.reports.bound_constants.measure import measured
 from marginaudit.reports.compare.worse import changes, worse
 from marginaudit.reports.judgements import Bounded, Decided, HiddenConstant
@@ -79,6 +79,9 @@ def test_what_is_worse_and_what_is_better(row: ReportRow, fields: dict[str, Any]
         (replace(UPPER, slack=0.0), {"slack": -1.0}),
         (replace(UPPER, repeats_within=0.0), {"slack": 4 / (1 + 0.9e-9)}),
         (UPPER, {"measured": 7.0, "bound": 9.0}),
+        (UPPER, {"measured": 0.0, "bound": 9.0, "slack": None}),
+        (UPPER, {"measured": -1.0, "bound": 9.0, "slack": -9.0}),
+        (UPPER, {"beyond_the_run": True, "informative_from": 11}),
     ],
 )
 def test_what_error_bars_hide_or_says_nothing_of_room_is_the_same(row: ReportRow, fields: dict[str, Any]) -> None:
@@ -86,6 +89,12 @@ def test_what_error_bars_hide_or_says_nothing_of_room_is_the_same(row: ReportRow
     new = replace(row, **fields)
     assert changes(row, new) == []
     assert worse(new, row) is None
+
+
+def test_numbers_are_those_of_one_verdict() -> None:
+    """A bound that begins to say something has less room than one that says nothing."""
+    (only,) = changes(UPPER, replace(UPPER, verdict=Verdict.HOLDS, slack=1.1, constant=None))
+    assert (only.what, only.direction) == ("verdict", "better")
 
 
 def test_several_reasons_are_one_line() -> None:

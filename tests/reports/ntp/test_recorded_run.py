@@ -108,7 +108,13 @@ def test_the_page_does_not_count_what_is_carried_over(report: Report, tmp_path: 
     assert "ntp.lemma6" not in failing
     assert "violated</span> on <bdi>adam" not in section
     assert "departs on adam at stage 2" in page
-    assert "carried over" in page
+    counted = f"{report.carried_over} verdicts are carried over to runs that are not known"
+    assert counted in page.split('<dl class="made">')[0]
+    assert f"; {report.carried_over} carried over" in repr(report)
+    assert "violated (carried over)" in repr(report)
+    assert "float64, carried over" in report._repr_html_()
+    report.save(tmp_path / "exported", "markdown")
+    assert "| float64, carried over |" in (tmp_path / "exported/tables/verdicts.md").read_text(encoding="utf-8")
     assert (tmp_path / "report/figures/example-1-runs.svg").is_file()
     header = (tmp_path / "report/verdicts.csv").read_text(encoding="utf-8").splitlines()[0]
     assert header.startswith("claim,dataset,run,premise,")
@@ -278,5 +284,11 @@ def test_stage_2_is_measured_where_stage_1_departs_with_one_margin(tmp_path: Pat
     recorder.stage1(50, trained.W_ov)
     recorder.stage2(20, trained.W_kq)
     recorder.save(tmp_path / "run.npz")
-    found = LEDGER["ntp.theorem1.norm"].judge(RecordedRun(DATA, Config(), None, tmp_path / "run.npz"))
+    run = RecordedRun(DATA, Config(), None, tmp_path / "run.npz")
+    found = LEDGER["ntp.theorem1.norm"].judge(run)
     assert found.measured == pytest.approx(np.linalg.norm(trained.W_kq), rel=1e-12, abs=0)
+    floor, margin = LEDGER["ntp.theorem2.floor"].judge(run), trained.margin
+    assert floor.measured == pytest.approx(np.log1p((DATA.V - 1) * np.exp(-margin)), rel=1e-9, abs=0)
+    upper = LEDGER["ntp.corollary1.upper"].judge(run)
+    assert (upper.verdict, upper.witness) == (Verdict.INCONCLUSIVE, None)
+    assert f"measured {margin:.4g}" in upper.detail

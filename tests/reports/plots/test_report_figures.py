@@ -82,8 +82,11 @@ def test_nothing_to_draw(measured: list[float]) -> None:
 
 def test_a_threshold_is_not_called_vacuous() -> None:
     curve = Curve([1, 2], [0.1, 0.2], [9.0, 8.0], None, 2.0)
-    beyond = Finding(Verdict.INCONCLUSIVE, informative_from=10**12)
-    assert first_step(beyond, curve) == "the statement speaks from t = 1e+12"
+    for verdict in (Verdict.INCONCLUSIVE, Verdict.HOLDS):
+        beyond = Finding(verdict, informative_from=10**12, beyond_the_run=True)
+        assert first_step(beyond, curve) == "the statement speaks from t = 1e+12"
+    hidden = Finding(Verdict.INCONCLUSIVE, informative_from=3)
+    assert first_step(hidden, curve) == "bound vacuous; informative from t = 3"
     vacuous = Finding(Verdict.VACUOUS, informative_from=500)
     assert first_step(vacuous, curve) == "bound vacuous; informative from t = 5e+02"
     assert first_step(Finding(Verdict.VACUOUS), curve) == "bound vacuous to t = 1e40"
@@ -180,6 +183,19 @@ def test_a_long_curve_keeps_its_peaks_and_a_short_file() -> None:
     assert axis.lines[0].get_ydata().max() == 50.0  # type: ignore[union-attr]
     figure = measured_figure("a", Curve(list(range(1, 100_001)), measured), None)
     assert len(rendered(figure, ".svg")) < 100_000
+
+
+def test_a_long_curve_keeps_where_it_is_nearest_to_its_bounds() -> None:
+    step = list(range(1, 20_001))
+    upper, lower = ([value if t == 15_001 else other for t in step] for value, other in ((0.5, 2.0), (3.0, 0.25)))
+    axis = drawn(Curve(step, [1.0] * len(step), upper, lower, None))
+    drawn_of = {str(line.get_label()): list(line.get_ydata()) for line in axis.get_lines()}  # type: ignore[arg-type]
+    assert (min(drawn_of["≤ bound"]), max(drawn_of["≥ bound"])) == (0.5, 3.0)
+
+
+def test_a_bound_below_zero_is_not_called_vacuous() -> None:
+    axis = drawn(Curve([1, 2, 3], [0.1, 0.2, 0.3], [2.0, -1.0, 1.0], None, 10.0))
+    assert "most it can reach" not in labels(axis)
 
 
 def test_where_it_is_violated_first_is_marked() -> None:

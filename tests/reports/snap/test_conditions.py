@@ -12,7 +12,16 @@ from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports import LEDGER
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Equal, HiddenConstant
-from marginaudit.reports.snap import ball_arithmetic, binomial, conditions, decoder, mean_counts, quantiles, two_stages
+from marginaudit.reports.snap import (
+    ClassConfig,
+    ball_arithmetic,
+    binomial,
+    conditions,
+    decoder,
+    mean_counts,
+    quantiles,
+    two_stages,
+)
 from marginaudit.reports.snap.ball_sgd import bits_a_step, errors
 from marginaudit.reports.snap.binomial import Interval, chance_outside, counted, frequencies
 from marginaudit.reports.snap.claims import (
@@ -30,7 +39,7 @@ from marginaudit.reports.snap.claims import (
     theorem5,
 )
 from marginaudit.reports.snap.paper import PAPER
-from marginaudit.reports.snap.run import ClassConfig, ClassRun
+from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit import (
     Approximation,
