@@ -116,9 +116,8 @@ def _legend_below(figure: "Figure", axis: "Axes") -> None:
     """The legend under the axes, where no curve is; the figure grows by its lines."""
     handles, labels = axis.get_legend_handles_labels()
     widths, half = list(map(len, labels)), -(-len(labels) // 2)
-    columns = (
-        len(labels) if sum(widths) <= ONE_LINE else 2 if max(widths[:half]) + max(widths[half:]) <= TWO_COLUMNS else 1
-    )
+    in_two = max(widths[:half], default=0) + max(widths[half:], default=0)
+    columns = len(labels) if sum(widths) <= ONE_LINE else 2 if in_two <= TWO_COLUMNS else 1
     lines = -(-len(labels) // columns) if labels else 0
     height = 2.76 + LEGEND_LINE * lines
     figure.set_size_inches(4.2, height)

@@ -98,3 +98,11 @@ def test_what_the_linear_program_leaves_is_taken_away() -> None:
     assert y / y.sum() == pytest.approx([5 / 8, 3 / 8], rel=1e-14, abs=0)
     assert residual_bound(LINE, y) <= rounding_level(LINE)
     assert residual_bound(LINE, np.array([0.5 + 1e-9, 0.5 - 1e-9]) / lengths) > rounding_level(LINE)
+
+
+def test_a_multiplier_of_0_is_no_certificate() -> None:
+    """Two rows contradict each other; the third has nothing to do with it."""
+    first, second, third = np.array([0, 1, 0]), np.array([1, 0, 2]), np.zeros(3, dtype=np.int64)
+    rows = Rows(winner=first, loser=second, column=third, size=3, left=None, right=None)
+    assert exact_multipliers(rows) is None
+    assert exact_multipliers(rows.taken(np.array([True, True, False]))) is not None

@@ -3,6 +3,8 @@
 import random
 from dataclasses import replace
 from fractions import Fraction
+from random import Random
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -166,3 +168,16 @@ def test_blocks_a_hair_apart_stay_two() -> None:
     scores[[0, 40], 0] += 1
     found = solve_near(Relations(np.zeros_like(winner), winner, loser, np.arange(len(rows))), 81, scores)[0]
     assert found.denominator.tolist() == [40] * 40 + [41] * 41
+
+
+def test_the_query_that_is_not_solved_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    edges = random_edges(Random(3), 9, 14)
+    data, module = related({"y": edges, "z": edges}), cast(Any, kq)
+    solved = module.solve_near
+
+    def without_z(*of: Any) -> Any:
+        return {query: found for query, found in solved(*of).items() if query != data.index["z"]}
+
+    monkeypatch.setattr(kq, "solve_near", without_z)
+    with pytest.raises(NotExact, match=r"under query z$"):
+        solve_kq(data, method="exact")

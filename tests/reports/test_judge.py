@@ -15,6 +15,7 @@ from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.bound_constants.measure import measured
+from marginaudit.reports.command.verdicts import print_verdicts
 from marginaudit.reports.grid import bound
 from marginaudit.reports.hunt.search import Search
 from marginaudit.reports.judgements import Bounded, Decided
@@ -174,7 +175,7 @@ def mine(judgement: Any, **change: Any) -> Claim:
 VIOLATED = Decided(lambda _: Finding(Verdict.VIOLATED, measured=2.0, bound=1.0), "test")
 
 
-def test_what_a_dataset_violates_is_refuted_by_it(tmp_path: Path) -> None:
+def test_what_a_dataset_violates_is_refuted_by_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     claim = mine(VIOLATED, assumptions=("orthonormal",))
     report = audit(["example-1", "section-7"], claims=claim, config={"steps1": 2, "steps2": 2})
     assert claim.standing.status is Status.OPEN
@@ -182,6 +183,8 @@ def test_what_a_dataset_violates_is_refuted_by_it(tmp_path: Path) -> None:
         Standing(status=Status.REFUTED, severity=Severity.ORDINARY, dataset="example-1")
     ] * 2
     assert list(report.to_dataframe()["standing"]) == ["refuted"] * 2
+    print_verdicts(report, one_by_one=False)
+    assert "violated, on ordinary data, on example-1" in capsys.readouterr().out
     report.save(tmp_path / "out")
     page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
     assert "Refuted by <bdi>example-1</bdi>, which meets all that it assumes." in page

@@ -11,6 +11,7 @@ from marginaudit.orders.ntp import (
     CASES,
     Dataset,
     QueryOrder,
+    Sample,
     broken,
     check_assumption,
     dataset_from_document,
@@ -69,3 +70,11 @@ def test_positions_are_looked_at_in_blocks_of_whole_samples(block: int, monkeypa
     for name in ("query", "winner", "loser", "sample"):
         assert getattr(in_blocks.relations, name).tolist() == getattr(whole, name).tolist()
     assert check_assumption(broken(in_blocks, "optimal_majority"), "optimal_majority").witness == majority
+
+
+def test_pairs_of_a_large_vocabulary_are_told_apart() -> None:
+    """V^2 is beyond 32 bits."""
+    names = tuple(f"t{i}" for i in range(46_342))
+    samples = (Sample(names[-1:], names[0]), Sample((names[0], names[-1]), names[0]))
+    data = Dataset("many", names, samples, (1, 1), next_token={names[0]: names[-1]})
+    assert data.encoded.optimal.tolist() == [True, False, True]

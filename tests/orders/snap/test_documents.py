@@ -226,3 +226,8 @@ def judge(value: Any) -> None:
 @given(damaged_class_documents())
 def test_any_damage_to_a_document_leaves_a_dataset_or_is_refused(document: Any) -> None:
     judge(document)
+
+
+def test_a_vocabulary_of_no_token_is_refused() -> None:
+    with pytest.raises(ValueError, match="M: got 0"):
+        SequenceClasses.from_weights("none", 0, [("n", "q", {"a": 1})])

@@ -7,7 +7,7 @@ import sys
 import textwrap
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -271,7 +271,7 @@ def test_it_audits_what_the_audit_audits(tmp_path: Path) -> None:
             in_report["settings"] = {"steps1": 30, "steps2": 30}
             known = names(Output.KEPT)
             assert row.kept() == {key: in_report[key] for key in known if in_report[key] not in (None, False)}
-            assert measured(name, data, {"steps1": 30, "steps2": 30}, np.int64(3))[1].settings["seed"] == 3
+            assert measured(name, data, {"steps1": 30, "steps2": 30}, cast(Any, np.int64(3)))[1].settings["seed"] == 3
             assert row_from_document(row.kept(), "") == row
 
 

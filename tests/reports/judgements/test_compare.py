@@ -76,3 +76,9 @@ def test_logarithms_are_not_compared_with_plain_numbers() -> None:
     for compare in (compare_upper, compare_equal):
         with pytest.raises(ValueError, match="in logarithms and the other is not"):
             compare(logs, plain)
+
+
+def test_the_allowance_is_of_both_error_bars() -> None:
+    wide, narrow = (series([1.0], radius=part * ALLOWANCE) for part in (0.75, 0.5))
+    assert compare_equal(wide, wide).tolist() == compare_upper(wide, wide).tolist() == [Outcome.UNSURE]
+    assert compare_equal(narrow, narrow).tolist() == [Outcome.TRUE]

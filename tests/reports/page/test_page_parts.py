@@ -18,7 +18,16 @@ from marginaudit.reports.audit.sources import IN_PYTHON, Source
 from marginaudit.reports.grid import powers
 from marginaudit.reports.page.headline import banners, failures, headline
 from marginaudit.reports.page.reproduce import command
-from marginaudit.reports.page.theorems import PRINTED, RECONSTRUCTED, REDERIVED, SHARPER, VARIANT, form, theorem
+from marginaudit.reports.page.theorems import (
+    PRINTED,
+    RECONSTRUCTED,
+    REDERIVED,
+    SHARPER,
+    VARIANT,
+    form,
+    statement_name,
+    theorem,
+)
 from marginaudit.reports.row import ReportRow
 from marginaudit.reports.settings import settings_of
 from marginaudit.reports.standing import Severity, Standing, Status
@@ -274,3 +283,8 @@ def test_how_a_report_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "")
     assert provenance()["date"] > "2026"
     assert provenance()["command"] is None
+
+
+def test_a_claim_of_ones_own_without_a_dot_has_its_id_for_a_name() -> None:
+    own = replace(LEDGER["ntp.theorem1.direction"], id="my-bound", source="somebody, Theorem 4")
+    assert statement_name(own, PAPERS[0], LEDGER) == "Theorem 4, my bound"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -189,8 +190,8 @@ def test_a_long_curve_keeps_where_it_is_nearest_to_its_bounds() -> None:
     step = list(range(1, 20_001))
     upper, lower = ([value if t == 15_001 else other for t in step] for value, other in ((0.5, 2.0), (3.0, 0.25)))
     axis = drawn(Curve(step, [1.0] * len(step), upper, lower, None))
-    drawn_of = {str(line.get_label()): list(line.get_ydata()) for line in axis.get_lines()}  # type: ignore[arg-type]
-    assert (min(drawn_of["≤ bound"]), max(drawn_of["≥ bound"])) == (0.5, 3.0)
+    drawn_of = {str(line.get_label()): np.asarray(line.get_ydata(), dtype=float) for line in axis.get_lines()}
+    assert (drawn_of["≤ bound"].min(), drawn_of["≥ bound"].max()) == (0.5, 3.0)
 
 
 def test_a_bound_below_zero_is_not_called_vacuous() -> None:
@@ -246,3 +247,9 @@ def test_whatever_a_curve_holds_is_drawn(data: st.DataObject, length: int) -> No
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ElementTree.fromstring(rendered(measured_figure(curve_title(data.draw(st.text()), "c"), curve, found), ".svg"))
+
+
+def test_one_long_entry_makes_a_legend() -> None:
+    part = "the loss of the sentence of most tokens, log"
+    figure = measured_figure("t", Curve([1, 2, 3], [1.0, 2.0, 3.0], part=part), None)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [f"measured: {part}"]

@@ -64,7 +64,9 @@ def test_points_are_means_and_bars_deviations() -> None:
             assert lengths == pytest.approx([0.5**0.5] * 3)  # of s and s + 1
 
 
-@pytest.mark.parametrize(("factor", "add", "scale"), [(999, 0, "linear"), (1000, 0, "log"), (10**9, -4, "linear")])
+@pytest.mark.parametrize(
+    ("factor", "add", "scale"), [(999, 0, "linear"), (1000, 0, "log"), (10**9, -4, "linear"), (10**9, -1, "linear")]
+)
 def test_means_of_many_powers_of_ten_are_on_a_logarithmic_scale(factor: int, add: int, scale: str) -> None:
     spec = odd_spec(TEXT + FIGURE)
     assert spec.layout is not None

@@ -160,3 +160,9 @@ def test_a_sweep_of_audits_writes_statements(command: Command, tmp_path: Path) -
     assert "ntp.theorem2.floor" in Path("out/sweep.html").read_text(encoding="utf-8")
     printed = command("sweep", str(path), "--out", "out", "--jobs", "1").out
     assert printed.splitlines()[1].split()[:2] == ["claim", "violated"]
+
+
+def test_a_statement_that_fails_often_fails_once() -> None:
+    made = runs("a", verdict=["violated"] * 3, side=["upper"] * 3, slack=[0.5] * 3)
+    html = page(spec(), statement_rows([f"a:{word}" for word in WORDS], made, PLACE), made, None)
+    assert "3 of 3 audits done. 1 of 1 statement fails in at least one of them." in html

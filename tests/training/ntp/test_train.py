@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import solve_kq, solve_ov
-from marginaudit.orders.ntp import Dataset, Sample, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.training.ntp import (
     sample_classes,
     stage1,
@@ -96,3 +96,11 @@ def test_why_stage_2_has_no_reduced_model() -> None:
     assert not_reduced(classes, orthonormal=True, common=True) == ""
     assert not_reduced(classes, orthonormal=False, common=True) == "the embeddings are not orthonormal"
     assert not_reduced(classes, orthonormal=True, common=False) == "the margins of W_ov are not one A"
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_the_size_of_a_reference_says_nothing(size: float) -> None:
+    data = CASES["example-1"]()
+    star = solve_kq(data).optimal().matrix
+    errors = [train(data, steps1=5, steps2=5, kq_reference=c * star).stage2.one_minus_cos for c in (1.0, size)]
+    np.testing.assert_allclose(errors[1], errors[0], rtol=1e-9, atol=1e-15)

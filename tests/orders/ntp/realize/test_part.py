@@ -21,6 +21,7 @@ from marginaudit.orders.ntp.realize import (
 )
 from marginaudit.orders.ntp.realize.samples import Samples
 from marginaudit.orders.ntp.realize.winners import allowed, ascend, kept
+from marginaudit.orders.ntp.realize.words import Text
 from tests.orders.ntp.realize.texts import LINES
 from tests.strategies import free_datasets, realizable_datasets
 
@@ -149,3 +150,11 @@ def test_a_winner_of_its_sentence_may_be_answered_where_it_is_eligible() -> None
     seen = [bool(allowed(samples, places == place)[place]) for place in places]
     sentences = ["a", "ab", "abb"]
     assert sorted(seen) == sorted(2 * s.count(x) >= len(s) for s in sentences for x in set(s))
+
+
+def test_samples_of_a_large_vocabulary_are_told_apart() -> None:
+    """V^2 is beyond 32 bits."""
+    V = 65_537
+    token = np.array([V - 1, 0, 0, V - 1], dtype=np.int32)
+    found = samples_of(Text("many", tuple(f"w{i}" for i in range(V)), token, np.array([0, 2, 4])))
+    assert sorted((found.tokens_of(s), int(found.next[s])) for s in range(len(found))) == [([0], V - 1), ([V - 1], 0)]

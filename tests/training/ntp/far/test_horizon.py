@@ -1,6 +1,7 @@
 """Stage 2 beyond its true steps: against the steps themselves, and what it refuses."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset
 from marginaudit.training.ntp import no_fast_forward, train
-from marginaudit.training.ntp.far import horizon
+from marginaudit.training.ntp.far import flow, horizon
 from marginaudit.training.ntp.far.horizon import one_hot
 from marginaudit.training.ntp.model.edges import MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
@@ -157,3 +158,16 @@ def test_attention_is_one_hot_below_the_rounding_of_a_gradient(A: float) -> None
     for room in (-1e-3, 1e-3):
         scores = np.where(problem.classes.key == data.index["a"], limit + room, 0.0)
         assert one_hot(problem, at_scores(problem, scores)) == (room > 0)
+
+
+def test_a_direction_that_the_flow_leaves_without_an_error_bar_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed, data = flow.fast_forward, CASES["example-1"]()
+
+    def astray(*of: Any, **more: Any) -> Any:
+        found = followed(*of, **more)
+        return replace(found, error=np.full_like(found.error, np.inf))
+
+    monkeypatch.setattr(horizon, "SWITCH", 10_000)
+    assert not run(data, 30_000, [100, 30_000]).lost
+    monkeypatch.setattr(flow, "fast_forward", astray)
+    assert run(data, 30_000, [100, 30_000]).lost

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from marginaudit.record import Recorder
 from marginaudit.training.conformity import Compared, Departure
 from marginaudit.training.ntp import train
 from marginaudit.training.ntp.recorded.conformity import compared
-from marginaudit.training.ntp.recorded.gradients import Stage1Loss
-from marginaudit.training.ntp.recorded.rules import Stage, textbook
+from marginaudit.training.ntp.recorded.gradients import Gradient, Stage1Loss
+from marginaudit.training.ntp.recorded.rules import Stage, adam, textbook
 from marginaudit.training.ntp.recorded.trajectory import read_trajectory
 from tests.training.ntp.recorded.program import Mistake, run, stage1_gradient, stage2_gradient
 
@@ -278,3 +279,22 @@ def test_pytorch_conforms(dtype: str, tmp_path: Path) -> None:
         frozen = W.detach() if loss is loss1 else frozen
     for one in stages(tmp_path, data, recorder):
         assert (one.departs_at, one.decided) == (None, one.records)
+
+
+def test_adams_bar_has_the_error_of_both_moments() -> None:
+    """At the first step it is lr g/|g|; m and v are each off by the gradient's bar."""
+    found = Gradient(np.array([[4.0, -2.0]]), np.array([[0.25, 0.25]]))
+    stage: Any = SimpleNamespace(gradient=lambda W: found, u=0.0)
+    change, bar = adam(stage, 0.5)(np.zeros((1, 2)))
+    np.testing.assert_allclose(change, [[-0.5, 0.5]], rtol=1e-7)
+    assert bar == pytest.approx(0.5 * np.hypot(2 * 0.25 / 4, 2 * 0.25 / 2))
+
+
+def test_a_stage_1_that_is_not_recorded_has_the_precision_of_stage_2(tmp_path: Path) -> None:
+    recorder = run(ONE_HOT, np.float32, (40, 12), (1.0, 0.05))
+    recorder.save(tmp_path / "both.npz")
+    with np.load(tmp_path / "both.npz") as both:
+        kept = {name: both[name] for name in both if not name.endswith("1") and name != "W_ov"}
+    np.savez(tmp_path / "run.npz", **kept, lr1=1.0)
+    (second,) = compared(ONE_HOT, read_trajectory(tmp_path / "run.npz", ONE_HOT), steps1=40)
+    assert second.departs_at is None

@@ -181,3 +181,16 @@ def test_of_a_long_trajectory_log_spaced_records_are_measured(tmp_path: Path, mo
     assert conforms
     assert found.stage2.step[[0, -1]].tolist() == [0, 30]
     assert len(found.stage2) <= 10
+
+
+def test_a_stage_2_on_another_stage_1_is_measured_by_itself(tmp_path: Path) -> None:
+    """It conforms to its own W_ov; its error bars are the file's roundings, and not those of Algorithm 1's run."""
+    first = train(ONE_HOT, steps1=50, steps2=0, lr1=0.2, lr2=0.025)
+    recorder = Recorder(0.1, 0.025)
+    recorder.stage1(50, first.W_ov.astype(np.float32))
+    for t in range(21):
+        recorder.stage2(t, train(ONE_HOT, steps1=50, steps2=t, lr1=0.2, lr2=0.025).W_kq.astype(np.float32))
+    found, _ = measured(ONE_HOT, recorder, tmp_path)
+    both = compared(ONE_HOT, read_trajectory(tmp_path / "run.npz", ONE_HOT))
+    assert [one.departs_at is None for one in both] == [False, True]
+    assert found.stage2.distance_error[1:] == pytest.approx(2.0**-24, rel=1e-3, abs=0)

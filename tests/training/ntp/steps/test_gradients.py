@@ -157,3 +157,14 @@ def at_weights_plain(space: TokenKQ, weights: NDArray[np.float64]) -> Iterate:
     iterate = Iterate(space.shape, 1.0, None)
     iterate.step(-weights, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
     return iterate
+
+
+def test_the_rounding_of_a_flux_between_two_labels_is_that_of_its_terms() -> None:
+    """They differ by 1e-9 of themselves, and each is off by its own rounding."""
+    data = Dataset("x", tuple("abcd"), (Sample(tuple("abc"), "d"),), (1,), dict(zip("abcd", "abdc", strict=True)))
+    classes = sample_classes(data)
+    space = TokenKQ(4, classes.key, classes.pair_query)
+    phi = np.array([0.3, 0.3 * (1 + 1e-9), 0.4])
+    found = CommonMargin(space, classes, 4, np.zeros(space.shape), 2.5).fluxes(np.log(phi))
+    z = 2.5 * np.append(phi, 0)
+    assert found.log_magnitude[-1] == pytest.approx(np.log(2.5) + z[1] - np.log(np.exp(z).sum()), abs=1e-6)

@@ -18,7 +18,14 @@ from marginaudit.training.ntp.steps.kq import GeneralB
 from marginaudit.training.ntp.steps.loss import Loss, Row, TokenGradient
 from marginaudit.training.ntp.steps.ov import OV
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
-from marginaudit.training.ntp.steps.underflow import TINY, log_expm1, log_softplus, log_sum_exp, segment_log_sum_exp
+from marginaudit.training.ntp.steps.underflow import (
+    TINY,
+    log_expm1,
+    log_softplus,
+    log_sum_exp,
+    norm,
+    segment_log_sum_exp,
+)
 from tests.oracle import descent as oracle
 from tests.oracle.problem import problem
 
@@ -205,3 +212,7 @@ def test_small_weights_have_their_direction_or_no_error_bound() -> None:
             assert found.distance_error < 1e-12
         else:
             assert found.distance_error == 2
+
+
+def test_the_norm_of_what_is_infinite_is_infinite() -> None:
+    assert norm(np.array([np.inf, 1.0])) == norm(np.array([[-np.inf]])) == np.inf

@@ -10,7 +10,9 @@ from marginaudit.training.snap.sgd.arithmetic import (
     LOWEST,
     add_product,
     exponentiate,
+    padded,
 )
+from marginaudit.training.snap.sgd.kernel import losses
 
 SIZES = (0, 1, 3, 4, 5, 8, 23)
 
@@ -48,3 +50,10 @@ def test_exponentials_far_below_and_of_no_number() -> None:
     least = float(np.exp(LOWEST))
     assert exp([-701.0, -1e9, -np.inf]).tolist() == pytest.approx([least] * 3, rel=1e-15, abs=0)
     assert np.isnan(exp([np.nan, -1.0])).tolist() == [True, False]
+
+
+def test_padding_is_no_logit() -> None:
+    logits = np.zeros((1, padded(2)))
+    logits[0, :2] = -1000, -1001
+    assert losses(logits, 2, 0, 1.0) == pytest.approx(np.log1p(np.exp(-1)))
+    np.testing.assert_allclose(logits[0, :2], [-1 / (1 + np.e), 1 / (1 + np.e)], rtol=1e-7)
