@@ -58,7 +58,7 @@ def log_printed_floor(run: Run) -> Series:
 
 
 def _enclosed(ball: "flint.arb") -> Series:
-    value, radius = rounded(ball)
+    value, radius = rounded(ball) if ball.is_finite() else (0.0, np.inf)
     return Series(np.array([value]), np.array([radius]), log=True, evidence=Evidence.CERTIFIED)
 
 

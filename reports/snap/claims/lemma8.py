@@ -27,7 +27,7 @@ LOG_VOCABULARIES = np.geomspace(np.log(1000), 690, 61)
 def sides(run: ClassRun) -> Series:
     """The logarithm of exp(Mh)/((M-1) Mh) inside the interval, and of its inverse outside, along M h.
 
-    Without zeros ln M is in the interval for all omega_0 and omega_1 between 0 and 1.
+    Without zeros ln M is in the interval for all omega_0 and omega_1 from 0 to 0.1.
     """
     log_M = np.log(np.array([float(run.M)]))
     if not no_zeros(run):
