@@ -172,11 +172,13 @@ class Bounded:
         return Finding(**without | changes)
 
     def _proved_beyond(self, run: Any, start: Threshold) -> bool:
-        """Whether the guaranteed bound lies below the statement's from the threshold on, for sizes there and beyond."""
+        """Whether the guaranteed bound lies below the stated one where it speaks, for sizes that are enough."""
         if self.guaranteed is None or self.upper is None or _departs(run) or start.position > FARTHEST_PROVED:
             return False
         first = float(math.ceil(start.position))
-        step = np.geomspace(first, max(10.0**LAST_DECADE, first * 10.0 ** (LAST_DECADE // 2)), 400)
+        late = np.geomspace(first, max(10.0**LAST_DECADE, first * 10.0 ** (LAST_DECADE // 2)), 400)
+        early = np.geomspace(self.first, start.early, 400) if start.early >= self.first else []
+        step = np.unique([*np.floor(early), *late])
         for factor in (1, 10, 1e6):
             larger = run if start.resized is None else start.resized(start.needed * factor)
             proved, stated = (

@@ -29,7 +29,11 @@ def slow_decoder(run: ClassRun) -> str | None:
     if run.recorded is not None:
         return None
     least = MUCH_GREATER * run.eta_Z
-    return None if run.eta_Y >= least else f"Assumption 1 (c): eta_Y = {run.eta_Y:.4g} is below 10 eta_Z = {least:.4g}."
+    return (
+        None
+        if run.eta_Y >= least
+        else f"Assumption 1 (c): eta_Y = {run.eta_Y:.4g} is below {MUCH_GREATER} eta_Z = {least:.4g}."
+    )
 
 
 def least_rate(M: float) -> float:

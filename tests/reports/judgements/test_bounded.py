@@ -68,6 +68,15 @@ def test_beyond_a_threshold_further_than_1e40_a_proof_is_looked_at_from_there_on
     assert isinstance(judged(1e21).informative_from, int if start <= 10**100 else float)
 
 
+@pytest.mark.parametrize(("early", "verdict"), [(2.9, "holds"), (3.1, "inconclusive")])
+def test_a_proof_with_a_gap_at_an_early_step_of_which_it_speaks_decides_nothing(early: float, verdict: str) -> None:
+    found, _ = beyond(
+        lambda _, t: -1.5 * t + np.where(t == 3, 9.0, 0.0),
+        threshold=lambda on: Threshold(2000, 10.5, on.config.steps1, "T", on.with_steps1, early),
+    )
+    assert found.verdict == verdict
+
+
 @pytest.mark.parametrize(("start", "verdict"), [(1e280, "holds"), (1e281, "inconclusive"), (np.inf, "inconclusive")])
 def test_a_threshold_may_lie_at_the_end_of_float64_and_beyond(start: float, verdict: str) -> None:
     found, _ = beyond(
