@@ -177,7 +177,7 @@ class Bounded:
             return False
         first = float(math.ceil(start.position))
         late = np.geomspace(first, max(10.0**LAST_DECADE, first * 10.0 ** (LAST_DECADE // 2)), 400)
-        early = np.geomspace(self.first, start.early, 400) if start.early >= self.first else []
+        early = np.geomspace(self.first, start.early, 400) if start.early >= self.first else late
         step = np.unique([*np.floor(early), *late])
         for factor in (1, 10, 1e6):
             larger = run if start.resized is None else start.resized(start.needed * factor)
