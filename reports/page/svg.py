@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import Counter
 
 from marginaudit.reports.plots.style import BOUND, HATCH, LAW, MEASURED, REFERENCE, SHARPER, VERDICTS
 from marginaudit.reports.statements import FILLED
@@ -36,6 +37,9 @@ NOT_NEEDED = "|".join(
 """Attributes that the page's CSS sets or a browser does not need."""
 
 
+OFTEN = 3
+"""Uses of a style from which on a class for it is shorter."""
+
 LEAF = r"<(?:path|use|text)[^<>]*/>|<text[^<>]*>[^<>]*</text>"
 
 LOOK = r'y="[^"]*" style="[^"]*"'
@@ -58,7 +62,8 @@ def inline(picture: bytes) -> str:
     for _ in range(3):  # they are nested
         text = re.sub(rf"<g>((?:{LEAF})*)</g>|<defs></defs>", r"\1", text)
     width = "" if wide is None else f' style="width:{round(float(wide[1]) * 4 / 3)}px"'
-    return text.replace("<svg ", f"<svg{width} ", 1)
+    text, rules = _with_classes(text, salt)
+    return re.sub("<svg ([^>]*)>", rf"<svg{width} \1>{rules}", text, count=1)
 
 
 def width(text: str) -> int:
@@ -69,6 +74,18 @@ def width(text: str) -> int:
     """
     found = re.match(r'<svg style="width:([0-9]+)px"', text)
     return int(found[1]) if found else 0
+
+
+def _with_classes(text: str, salt: str) -> tuple[str, str]:
+    """The picture with classes for styles that occur often, and the rules that define these."""
+    counts = Counter(re.findall(r' style="([^"]*)"', text))
+    names = {style: f"{salt}{i}" for i, (style, count) in enumerate(counts.items()) if count >= OFTEN}
+    rules = "".join(f".{name}{{{style}}}" for style, name in names.items())
+
+    def named(style: re.Match[str]) -> str:
+        return f' class="{names[style[1]]}"' if style[1] in names else style[0]
+
+    return re.sub(r' style="([^"]*)"', named, text), f"<style>{rules}</style>" if rules else ""
 
 
 def _run(letters: re.Match[str]) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.skipif(bool(missing()), reason=missing())]
 
-MOST_PAGES = 25
+MOST_BYTES, MOST_PAGES = 1_500_000, 25
 
 SHOWN = "return [...document.querySelectorAll('table.matrix tbody tr')].filter((row) => !row.hidden).map({})"
 
@@ -55,6 +55,10 @@ def choose(driver: "Chrome", **wanted: str) -> list[str]:
         )
     found: list[str] = driver.execute_script(SHOWN.format("(row) => row.querySelector('th a').textContent"))
     return found
+
+
+def test_it_is_small(report: Path) -> None:
+    assert (report / "report.html").stat().st_size <= MOST_BYTES
 
 
 def test_it_says_nothing_on_the_console_and_asks_nobody(driver: "Chrome") -> None:

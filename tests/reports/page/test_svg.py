@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.figure import Figure
 
+from marginaudit.reports.page import svg
 from marginaudit.reports.page.svg import inline, rounded
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.plots.style import MEASURED, PAGE, styled
@@ -43,6 +44,20 @@ def test_a_picture_is_smaller_and_has_the_same_shapes_and_words() -> None:
     assert {"a <b> & 'c'", "0.123456 #ffffff"} <= set(words)
     assert after.get("viewBox") == before.get("viewBox") == "0 0 288 216"
     assert after.get("style") == "width:384px"  # 4 inches
+
+
+def test_a_style_that_comes_often_is_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = rendered(drawn("a"), ".svg")
+    short = inline(file)
+    monkeypatch.setattr(svg, "OFTEN", 10**6)
+    long = inline(file)
+    assert (len(short) < len(long), "<style>" in long) == (True, False)
+    rules = dict(re.findall(r"\.(\w+){([^}]*)}", short))
+    assert len(rules) > 2
+    named = re.sub(r"<style>.*?</style>", "", short)
+    assert re.sub(r'class="(\w+)"', lambda name: f'style="{rules[name[1]]}"', named) == long
+    other = inline(rendered(drawn("b"), ".svg"))
+    assert not rules.keys() & dict(re.findall(r"\.(\w+){([^}]*)}", other)).keys()
 
 
 def test_letters_of_a_formula_that_look_alike_are_in_one_element_each_at_its_place() -> None:
