@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from marginaudit.orders import InputError, printable, shown
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.auditing import Audit, distinct_names
-from marginaudit.reports.audit.ledger import all_papers, matching_ids
+from marginaudit.reports.audit.ledger import all_papers, configs_of, matching_ids
 from marginaudit.reports.audit.provenance import date
 from marginaudit.reports.audit.sources import (
     cases_of,
@@ -128,7 +128,7 @@ class Report(Audit):
         """
         from pandas import DataFrame
 
-        (old,) = [side_of(other.as_document(), "other")] if isinstance(other, Audit) else read_sides(Path(other))
+        old = side_of(other.as_document(), "other") if isinstance(other, Audit) else read_sides(Path(other))[0]
         found = compare(old, side_of(self.as_document(), "this report")).changes
         return DataFrame([vars(change) for change in found], columns=[field.name for field in fields(Change)])
 
@@ -279,34 +279,3 @@ def _claims(wanted: str | Claim | Iterable[str | Claim] | None, papers: Sequence
     if not found:
         raise InputError("claims", got="none", expected="one or more, or None for all")
     return list(Ledger(found.values()).values())
-
-
-def configs_of(config: Any, papers: Mapping[str, Paper]) -> dict[str, Any]:
-    """The config of each paper.
-
-    Raises
-    ------
-    InputError
-        It is a config of none of them, or sets what none of them has.
-    """
-    if config is None:
-        return {name: paper.config() for name, paper in papers.items()}
-    if isinstance(config, Mapping):
-        for key in config:
-            if not any(key in settings_of(paper.config) for paper in papers.values()):
-                names = dict.fromkeys(name for paper in papers.values() for name in settings_of(paper.config))
-                raise InputError(f"config {shown(key)}", got="no setting of that name", expected=", ".join(names))
-        return {name: replace(paper.config(), **_given(config, paper.config)) for name, paper in papers.items()}
-    if not any(isinstance(config, paper.config) for paper in papers.values()):
-        expected = " or ".join(paper.config.__name__ for paper in papers.values())
-        raise InputError("config", got=shown(config), expected=f"settings by name, or a {expected}")
-    return {name: config if isinstance(config, paper.config) else paper.config() for name, paper in papers.items()}
-
-
-def _given(config: Mapping[str, Any], of: type) -> dict[str, Any]:
-    """The settings of one kind of config; a switch that is True is on as in the command line, one that is False off."""
-    found = {key: value for key, value in config.items() if key in settings_of(of)}
-    for key, value in found.items():
-        if isinstance(value, bool) and settings_of(of)[key].switch:
-            found[key] = settings_of(of)[key].switched_on if value else getattr(of(), key)
-    return found

@@ -112,7 +112,7 @@ def names(output: Output) -> tuple[str, ...]:
 
 
 LEFT_OUT: Mapping[str, Any] = {"settings": {}, "beyond_the_run": False}
-"""What the columns are that `ReportRow.kept` leaves out, where that is not null."""
+"""Values other than null that `ReportRow.kept` leaves out."""
 
 
 def row_from_document(document: Any, where: str) -> ReportRow:
@@ -129,6 +129,9 @@ def row_from_document(document: Any, where: str) -> ReportRow:
         values[known.name] = value = given.get(known.name, LEFT_OUT.get(known.name))
         validated(IN_JSON.get(known.type, known.type), value, f"{where}/{known.name}")
     return ReportRow(**values)
+
+
+CARRIED_OVER = "carried over to runs that are not known to be the paper's algorithm"
 
 
 def evidence_text(row: Mapping[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """The papers, built in and installed, and their claims by id or pattern."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
@@ -150,6 +151,37 @@ def paper_of(data: Any, papers: Iterable[Paper]) -> Paper:
         if isinstance(data, paper.kind.data):
             return paper
     raise InputError("the dataset", got=type(data).__name__, expected=" or ".join(p.kind.name for p in known))
+
+
+def configs_of(config: Any, papers: Mapping[str, Paper]) -> dict[str, Any]:
+    """The config of each paper.
+
+    Raises
+    ------
+    InputError
+        It is a config of none of them, or sets what none of them has.
+    """
+    if config is None:
+        return {name: paper.config() for name, paper in papers.items()}
+    if isinstance(config, Mapping):
+        for key in config:
+            if not any(key in settings_of(paper.config) for paper in papers.values()):
+                names = dict.fromkeys(name for paper in papers.values() for name in settings_of(paper.config))
+                raise InputError(f"config {shown(key)}", got="no setting of that name", expected=", ".join(names))
+        return {name: replace(paper.config(), **_given(config, paper.config)) for name, paper in papers.items()}
+    if not any(isinstance(config, paper.config) for paper in papers.values()):
+        expected = " or ".join(paper.config.__name__ for paper in papers.values())
+        raise InputError("config", got=shown(config), expected=f"settings by name, or a {expected}")
+    return {name: config if isinstance(config, paper.config) else paper.config() for name, paper in papers.items()}
+
+
+def _given(config: Mapping[str, Any], of: type) -> dict[str, Any]:
+    """The settings of one kind of config; a switch that is True is on as in the command line, one that is False off."""
+    found = {key: value for key, value in config.items() if key in settings_of(of)}
+    for key, value in found.items():
+        if isinstance(value, bool) and settings_of(of)[key].switch:
+            found[key] = settings_of(of)[key].switched_on if value else getattr(of(), key)
+    return found
 
 
 def about(paper: Paper, claims: Iterable[Claim]) -> tuple[Claim, ...]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from marginaudit.orders import InputError
-from marginaudit.reports.audit.ledger import all_papers, paper_of
+from marginaudit.reports.audit.ledger import all_papers, configs_of, paper_of
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.audit.user_claims import all_claims
 from marginaudit.reports.claim import Claim, Ledger
@@ -23,7 +23,6 @@ from marginaudit.reports.json_data import finite
 from marginaudit.reports.judgements import ALLOWANCE
 from marginaudit.reports.page.files import json_text, write_whole
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.python import configs_of
 from marginaudit.reports.row import ReportRow
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.verdict import Output

@@ -13,7 +13,7 @@ from marginaudit.reports.audit.auditing import Row as AuditRow
 from marginaudit.reports.command.console import print_line, print_summary, print_table, width
 from marginaudit.reports.grid import bound, brief
 from marginaudit.reports.page.theorems import failing, statement_names
-from marginaudit.reports.row import evidence_text, slack
+from marginaudit.reports.row import CARRIED_OVER, evidence_text, slack
 from marginaudit.reports.row import names as columns_of
 from marginaudit.reports.standing import Severity
 from marginaudit.reports.verdict import Output, Verdict
@@ -54,8 +54,7 @@ def print_verdicts(audit: Audit, *, one_by_one: bool) -> None:
             print_line(line)
         print_line("")
     counts = ", ".join(f"{count} {verdict}" for verdict, count in audit.counts.items())
-    carried = sum(row["premise"] == "carried over" for row in rows)
-    runs = f"; {carried} are carried over to runs that are not known to be the paper's algorithm" if carried else ""
+    runs = f"; {audit.carried_over} are {CARRIED_OVER}" if audit.carried_over else ""
     print_line(f"{counted(len(rows), 'verdict')}: {counts}{runs}.")
 
 

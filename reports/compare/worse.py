@@ -99,7 +99,7 @@ def _numbers(old: ReportRow, new: ReportRow, tolerance: float | None) -> Iterato
 
 
 def _across_zero(what: str, row: ReportRow) -> bool:
-    """Whether a row without that number has lost nothing: a slack over 0, or of two signs."""
+    """Whether a row has no slack because measured or bound is 0 or they differ in sign, which is no loss."""
     return what == "slack" and row.side is not None and row.measured is not None and row.bound is not None
 
 

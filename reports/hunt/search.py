@@ -78,7 +78,7 @@ class Hunt:
 
     @property
     def decided(self) -> int:
-        """Those of them on which the claim was decided."""
+        """Number of them on which the claim was decided."""
         return sum(self.verdicts[verdict] for verdict in (Verdict.HOLDS, Verdict.VACUOUS, Verdict.VIOLATED))
 
     def certificate(self) -> dict[str, Any] | None:

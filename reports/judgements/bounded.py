@@ -73,6 +73,10 @@ class Threshold:
         return needed("t", self.position, last)
 
 
+ALWAYS = Threshold(-math.inf)
+"""That of a statement which speaks of every step."""
+
+
 @dataclass(frozen=True)
 class Bounded:
     """lower(t) <= measured(t) <= upper(t), for every step t that `measure` returns.
@@ -176,9 +180,9 @@ class Bounded:
         if self.guaranteed is None or self.upper is None or _departs(run) or start.position > FARTHEST_PROVED:
             return False
         first = float(math.ceil(start.position))
-        late = np.geomspace(first, max(10.0**LAST_DECADE, first * 10.0 ** (LAST_DECADE // 2)), 400)
-        early = np.geomspace(self.first, start.early, 400) if start.early >= self.first else late
-        step = np.unique([*np.floor(early), *late])
+        step = np.geomspace(first, max(10.0**LAST_DECADE, first * 10.0 ** (LAST_DECADE // 2)), 400)
+        if start.early >= self.first:
+            step = np.append(np.floor(np.geomspace(self.first, start.early, 400)), step)
         for factor in (1, 10, 1e6):
             larger = run if start.resized is None else start.resized(start.needed * factor)
             proved, stated = (
@@ -189,7 +193,7 @@ class Bounded:
                 return False
         return True
 
-    def _numbers(self, run: Any, measured: Series, first_spoken: int, start: Threshold | None = None) -> dict[str, Any]:
+    def _numbers(self, run: Any, measured: Series, first_spoken: int, start: Threshold = ALWAYS) -> dict[str, Any]:
         """Fields of a finding where the statement speaks of every entry."""
         sides = self.sides(run, measured)
         outcomes = np.array(
@@ -261,22 +265,14 @@ class Bounded:
                 row[:] = compare_upper(small, large) == Outcome.TRUE
         return found
 
-    def _informative_from(
-        self, run: Any, first: int, start: Threshold | None, largest: float, smallest: float
-    ) -> int | None:
+    def _informative_from(self, run: Any, first: int, start: Threshold, largest: float, smallest: float) -> int | None:
         """First step at which a bound is below the most, or above the least, that the quantity can reach."""
         upper, lower = self.upper, self.lower
-
-        def informative(t: Steps) -> NDArray[np.bool_]:
-            if upper is not None and np.isfinite(largest):
-                below = np.asarray(upper(run, t), dtype=float) < largest
-            elif lower is not None and np.isfinite(smallest):
-                below = np.asarray(lower(run, t), dtype=float) > smallest
-            else:
-                return np.zeros(len(t), dtype=bool)
-            return below & (start is None or start.of(t))
-
-        return first_step(informative, first)
+        if upper is not None and np.isfinite(largest):
+            return first_step(lambda t: start.of(t) & (np.asarray(upper(run, t), dtype=float) < largest), first)
+        if lower is not None and np.isfinite(smallest):
+            return first_step(lambda t: start.of(t) & (np.asarray(lower(run, t), dtype=float) > smallest), first)
+        return None
 
 
 def first_step(condition: Callable[[Steps], NDArray[np.bool_]], start: int) -> int | None:

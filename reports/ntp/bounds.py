@@ -158,7 +158,7 @@ def of_sizes(condition: Callable[[Sizes], str | None]) -> Callable[[Run], str | 
 
 
 def crossings(factor: float, power: int) -> tuple[float, float]:
-    """(early, late): t >= factor log^power t for t from 2 to early, or no such t if it is 0, and from late on.
+    """The (early, late) with t >= factor log^power t from 2 to early, or nowhere there if it is 0, and from late on.
 
     >>> [round(t, 6) for t in crossings(10, 1)]
     [0.0, 35.771521]

@@ -109,14 +109,15 @@ class Arm:
             }
         last = {stage: _last(run, claim) for stage, claim in STAGES.items()}
         row["certified"] = self.certify and any(wide(found) for found in last.values()) and _enclosed(run, last)
-        shown = ("error", "bar", "slack")
-        row |= {f"{stage}_{name}": found[name] for stage, found in last.items() for name in shown}
+        for stage, of in last.items():
+            slack = ratio(of["bound"], of["error"])
+            row |= {f"{stage}_error": of["error"], f"{stage}_bar": of["bar"], f"{stage}_slack": slack}
         return {name: finite(value) for name, value in row.items()}
 
 
 def _last(run: Run, claim: Claim) -> dict[str, float | None]:
-    """1 - cos at the last step with its error bar, the bound on it, and their ratio; None where there is none."""
-    nothing: dict[str, float | None] = dict.fromkeys(("error", "bar", "bound", "slack"))
+    """1 - cos at the last step with its error bar, and the bound on it; None where there is none."""
+    nothing: dict[str, float | None] = dict.fromkeys(("error", "bar", "bound"))
     try:
         if claim.absent(run) is not None:
             return nothing
@@ -126,7 +127,7 @@ def _last(run: Run, claim: Claim) -> dict[str, float | None]:
     series = judgement.measured(run)
     bound = float(np.asarray(judgement.upper(run, series.step[-1:].astype(float)))[0])
     value, bar = float(series.value[-1]), float(series.radius[-1])
-    return {"error": value, "bar": bar, "bound": bound, "slack": ratio(bound, value)}
+    return {"error": value, "bar": bar, "bound": bound}
 
 
 def wide(found: Mapping[str, float | None]) -> bool:
@@ -148,12 +149,7 @@ def _enclosed(run: Run, last: Mapping[str, dict[str, float | None]]) -> bool:
     except NotEnclosable:
         return False
     for stage, distance in zip(last.values(), found, strict=True):
-        bound = stage["bound"]
-        stage |= {
-            "error": distance.one_minus_cos,
-            "bar": distance.radius,
-            "slack": None if bound is None else ratio(bound, distance.one_minus_cos),
-        }
+        stage |= {"error": distance.one_minus_cos, "bar": distance.radius}
     return True
 
 

@@ -28,7 +28,7 @@ from marginaudit.reports.page.theorems import FORMS, WHOSE, failing, form, group
 from marginaudit.reports.page.typeset import title_html, typeset_html
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import PAGE, STANDINGS, VERDICTS
-from marginaudit.reports.row import slack
+from marginaudit.reports.row import CARRIED_OVER, slack
 from marginaudit.reports.standing import Severity, Standing
 from marginaudit.reports.verdict import Evidence, Verdict
 
@@ -96,6 +96,7 @@ def page(
         proofs=proofs,
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
         carried=audit.carried_over,
+        carried_over=CARRIED_OVER,
         evidences=sorted(Counter(row.finding.evidence.value for row in audit.rows).items()),
         pictures=_inline(pictures),
         statements=_inline(graphs),
@@ -105,7 +106,7 @@ def page(
 
 
 def without_dead_links(html: str) -> str:
-    """The page with the text alone of links to places that it has not, as those of claims that were not audited.
+    """Drop links to anchors that the page does not have, such as those of claims that were not audited.
 
     >>> without_dead_links('<p id="a"><a href="#a">a</a> <a class="mono" href="#b">b</a></p>')
     '<p id="a"><a href="#a">a</a> <a class="mono">b</a></p>'

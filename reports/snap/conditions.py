@@ -26,14 +26,10 @@ def slow_decoder(run: ClassRun) -> str | None:
 
     None of a recorded run, whose file has no step sizes.
     """
-    if run.recorded is not None:
+    if run.recorded is not None or run.eta_Y >= MUCH_GREATER * run.eta_Z:
         return None
-    least = MUCH_GREATER * run.eta_Z
-    return (
-        None
-        if run.eta_Y >= least
-        else f"Assumption 1 (c): eta_Y = {run.eta_Y:.4g} is below {MUCH_GREATER} eta_Z = {least:.4g}."
-    )
+    least = f"{MUCH_GREATER} eta_Z = {MUCH_GREATER * run.eta_Z:.4g}"
+    return f"Assumption 1 (c): eta_Y = {run.eta_Y:.4g} is below {least}."
 
 
 def least_rate(M: float) -> float:

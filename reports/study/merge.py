@@ -125,8 +125,6 @@ VERDICT, SIDE = ":verdict", ":side"
 Place: TypeAlias = Callable[[Mapping[str, Any]], str]
 """Takes a run and returns its name."""
 
-NUMBERS = ("constant", "slack")
-
 SHARE = 0.05
 """Share of the audits that have a worse number than the quantile shown."""
 
@@ -152,32 +150,36 @@ def _row(done: Rows, claim: str, place: Place) -> dict[str, Any]:
     row |= {verdict.value: counts[verdict.value] for verdict in Verdict}
     row |= {"worst": worst, "worst in": None if first is None else place(first)}
     sides = {run.get(claim + SIDE) for run in done} - {None}
-    constants = [run.get(f"{claim}:constant") if len(sides) == 1 else None for run in done]
-    slacks = [_slack(run, claim) for run in done]
+    numbers = {
+        "constant": [run.get(f"{claim}:constant") if len(sides) == 1 else None for run in done],
+        "slack": [_slack(run, claim) for run in done],
+    }
     fails = [run[claim + VERDICT] == Verdict.VIOLATED for run in done]
-    for name, found in zip(NUMBERS, (constants, slacks), strict=True):
-        missing = any(fail and value is None for fail, value in zip(fails, found, strict=True))
-        known = {} if missing else {i: value for i, value in enumerate(found) if value is not None}
-        ranked = _worst(list(known.values()), largest=name == "constant" and sides == {"upper"})
-        at = place(done[list(known)[ranked[0]]]) if ranked else None
+    for name, values in numbers.items():
         columns = (f"{name} worst", f"{name} worst in", f"{name} worst but 5%", f"{name} median")
-        row |= dict(zip(columns, (ranked[1], at, *ranked[2:]) if ranked else [None] * 4, strict=True))
+        known = [(run, value) for run, value in zip(done, values, strict=True) if value is not None]
+        if not known or any(fail and value is None for fail, value in zip(fails, values, strict=True)):
+            row |= dict.fromkeys(columns)
+        else:
+            largest = name == "constant" and sides == {"upper"}
+            row |= dict(zip(columns, _worst(known, place, largest=largest), strict=True))
     return row
 
 
 def _slack(run: Mapping[str, Any], claim: str) -> float | None:
-    """The slack as readers see it; None of signs that differ where there is room, or may be."""
+    """The slack as tables show it; None where it is below 0 and the claim is not violated."""
     found = slack({name: run.get(f"{claim}:{name}") for name in ("slack", "side", "measured")})
     return None if found is not None and found < 0 and run[claim + VERDICT] != Verdict.VIOLATED else found
 
 
-def _worst(values: list[float], *, largest: bool) -> tuple[int, float, float, float] | None:
-    """The place of the worst value, the worst, that of `SHARE`, and the median."""
-    if not values:
-        return None
+def _worst(
+    known: Sequence[tuple[Mapping[str, Any], float]], place: Place, *, largest: bool
+) -> tuple[float, str, float, float]:
+    """The worst value of runs and the run's name, the value of `SHARE`, and the median."""
+    values = [value for _, value in known]
     at = int(np.argmax(values) if largest else np.argmin(values))
     share = np.quantile(values, 1 - SHARE, method="higher") if largest else np.quantile(values, SHARE, method="lower")
-    return at, float(values[at]), float(share), float(np.median(values))
+    return float(values[at]), place(known[at][0]), float(share), float(np.median(values))
 
 
 def placed(varied: Iterable[str], run: Mapping[str, Any]) -> str:

@@ -96,12 +96,13 @@ NOT_ENUMERATED = {"collocation", "injective", "next_from_sentence", "orthonormal
 """Assumptions that all of the smallest datasets meet."""
 
 SHORT = Config(steps1=150, steps2=150, at=log_spaced(150))
-"""Run on which a claim about training is tried; a find is confirmed by an audit's default run."""
+"""Run on which a claim about training is tried."""
 
 LATE = Config(steps1=150, steps2=10_000, lr2=0.1, at=log_spaced(10_000))
-"""Run on which a claim about late steps is tried; a find is confirmed by an audit's default run."""
+"""Run on which a claim about late steps is tried."""
 
 RUNS = {False: [(SHORT, Config())], True: [(LATE, Config())]}
+"""A find is confirmed by an audit's default run."""
 
 
 class SentenceSpace(Space):
