@@ -371,6 +371,16 @@ def test_notebooks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert any("image/png" in out["data"] for out in shown)
 
 
+def test_a_page_of_one_claim_speaks_of_it_alone(tmp_path: Path) -> None:
+    """Those from which it is proved are named, without links to where they would be."""
+    report = audit("example-1", claims="ntp.theorem1.norm", config={"steps1": 2, "steps2": 2})
+    page = report.save(tmp_path / "one").read_text(encoding="utf-8")
+    places = set(re.findall(r'\bid="([^"]+)"', page))
+    assert set(re.findall(r'<a [^>]*href="#([^"]+)"', page)) <= places
+    assert "sharp.<wbr>lemma6" in page
+    assert 'class="remains"' not in page
+
+
 def test_a_report_is_saved_with_known_exports(report: Report, tmp_path: Path) -> None:
     for exports in (["latexx"], ["latex", "xml"]):
         with pytest.raises(InputError, match=r"exports: got '.*', expected of latex, markdown, parquet, pdf"):

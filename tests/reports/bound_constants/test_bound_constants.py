@@ -159,6 +159,14 @@ def test_an_update_writes_what_changed_and_does_not_add_up_what_did_not(project:
         assert [row["slack"] for row in project.rows()] == [slack]
 
 
+@pytest.mark.parametrize(("tolerance", "shown"), [("-1", "-1"), ("float('nan')", "nan")])
+def test_a_tolerance_below_0_is_refused(project: Project, tolerance: str, shown: str) -> None:
+    kept(project)
+    call = f"bound_constants(claim(), 'example-1', tolerance={tolerance})"
+    project.write(f"def test_it(bound_constants):\n    {call}\n")
+    assert f"got a tolerance of {shown}, expected 0 or more" in project.run(failed=1)
+
+
 def test_another_training_or_seed_is_another_row(project: Project) -> None:
     kept(project)
     project.write("""
@@ -271,7 +279,8 @@ def test_it_audits_what_the_audit_audits(tmp_path: Path) -> None:
             in_report["settings"] = {"steps1": 30, "steps2": 30}
             known = names(Output.KEPT)
             assert row.kept() == {key: in_report[key] for key in known if in_report[key] not in (None, False)}
-            assert measured(name, data, {"steps1": 30, "steps2": 30}, cast(Any, np.int64(3)))[1].settings["seed"] == 3
+            seed = measured(name, data, {"steps1": 30, "steps2": 30}, cast(Any, np.int64(3)))[1].settings["seed"]
+            assert (seed, type(seed)) == (3, int)
             assert row_from_document(row.kept(), "") == row
 
 

@@ -174,6 +174,8 @@ def test_two_sweeps(command: Command, tmp_path: Path) -> None:
     counts = command.json("compare", tables[0], old)["counts"]
     assert counts == {"worse": 0, "better": 0, "added": 2, "gone": 0, "same": 2}
     assert command.json("compare", old, tables[1])["counts"]["worse"] == 1
+    (better,) = (one for one in command.json("compare", tables[1], old)["changes"] if one["direction"] == "better")
+    assert better["dataset"] == "V = 4, seed = 0"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.record import Recorder
 from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.sources import named_trajectory
+from marginaudit.reports.command.verdicts import print_verdicts
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp import Config
 from marginaudit.reports.ntp.paper import PAPER
@@ -99,7 +100,9 @@ def test_no_proof_speaks_of_a_run_that_departs(report: Report) -> None:
     assert (row.fails, row.standing.status.value, row.as_document()["counterexample"]) == (False, "proved", None)
 
 
-def test_the_page_does_not_count_what_is_carried_over(report: Report, tmp_path: Path) -> None:
+def test_the_page_does_not_count_what_is_carried_over(
+    report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     page = report.save(tmp_path / "report").read_text(encoding="utf-8")
     rows = json.loads((tmp_path / "report/report.json").read_text(encoding="utf-8"))["verdicts"]
     failing = {row["claim"] for row in rows if row["verdict"] == "violated" and row["premise"] == "met"}
@@ -113,6 +116,14 @@ def test_the_page_does_not_count_what_is_carried_over(report: Report, tmp_path: 
     assert f"; {report.carried_over} carried over" in repr(report)
     assert "violated (carried over)" in repr(report)
     assert "float64, carried over" in report._repr_html_()
+    monkeypatch.setenv("COLUMNS", "80")
+    print_verdicts(report, one_by_one=True)
+    narrow = " ".join(capsys.readouterr().out.split())
+    rows_of = [row for row in report.rows if row.claim.id == "ntp.theorem1.norm"]
+    carried = sum(row.finding.premise != "met" for row in rows_of)
+    assert 0 < carried < len(rows_of)
+    assert f"; {carried} carried over" in narrow
+    assert f"; {report.carried_over} are carried over to runs that are not known" in narrow
     report.save(tmp_path / "exported", "markdown")
     assert "| float64, carried over |" in (tmp_path / "exported/tables/verdicts.md").read_text(encoding="utf-8")
     assert (tmp_path / "report/figures/example-1-runs.svg").is_file()

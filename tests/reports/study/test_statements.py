@@ -103,6 +103,7 @@ class TestNumbers:
         found = row("a", verdict=["holds"] * 3, side=["upper"] * 3, slack=[-9.0, 0.5, 4.0], measured=[-1.0, -1.0, 1.0])
         assert (found["slack worst"], found["slack median"]) == (2.0, 3.0)
         assert row("a", verdict=["violated"], side=["upper"], slack=[-9.0], measured=[1.0])["slack worst"] == -9.0
+        assert row("a", verdict=["holds"] * 2, side=["upper"] * 2, slack=[-9.0, 4.0])["slack worst"] == 4.0
 
     def test_a_violated_audit_without_a_number_leaves_no_worst(self) -> None:
         found = row("a", verdict=["holds", "violated"], side=["upper"] * 2, slack=[2.0, 0.5], constant=[3.0, None])
