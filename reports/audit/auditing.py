@@ -91,8 +91,8 @@ class Row:
         return self.reported.as_document()
 
 
-OnPage = Literal["shown", "once", "linked"]
-"""Whether the page shows a picture, shows one dataset's and links to the files of the others, or links to all."""
+OnPage = Literal["shown", "once"]
+"""Whether the page shows each dataset's picture, or one dataset's with links to the files of the others."""
 
 
 @dataclass(frozen=True)

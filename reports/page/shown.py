@@ -11,12 +11,16 @@ from marginaudit.reports.verdict import Verdict
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+FEW_CLAIMS = 12
+"""Claims of an audit up to which each has its plots on the page."""
+
 
 def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], None]) -> Shown:
     """Draw a dataset's figures and curves, and write its records as CSV.
 
-    Every row along steps has a plot, and where a part of it fails that part. The page shows all of a user's claim, one
-    of a built-in claim that is violated, and links to the files of the others: they would make it a third larger.
+    A row along steps has a plot if it is violated, of a user's claim, or of an audit of at most `FEW_CLAIMS` claims;
+    where a part of it fails, of that part. The page shows all but those of a violated built-in claim among many: one
+    of these, with links to the files of the others.
 
     Raises
     ------
@@ -39,11 +43,11 @@ def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], 
             pictures.append(Drawn(suffix, known.caption, known.beside, rendered_as(figure, exports)))
     shown, plot = {picture.claim for picture in pictures}, None
     for claim, finding in audited.findings.items():
-        if finding.curve is None or claim in shown:
+        asked = claim not in LEDGER or len(audited.findings) <= FEW_CLAIMS
+        if finding.curve is None or claim in shown or not (asked or finding.verdict is Verdict.VIOLATED):
             continue
         plot = measured_figure(curve_title(audited.name, claim), finding.curve, finding, cleared=plot)
-        violated = finding.verdict is Verdict.VIOLATED
-        on_page: OnPage = "shown" if claim not in LEDGER else "once" if violated else "linked"
+        on_page: OnPage = "shown" if asked else "once"
         caption = "measured against bound" if finding.curve.predicted is None else "measured and predicted limit"
         pictures.append(Drawn(f"-{file_stem(claim)}", caption, claim, rendered_as(plot, exports), on_page))
     return Shown(tuple(pictures), {name: csv_text(*rows) for name, rows in paper.records(run).items()})

@@ -45,7 +45,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
         stem = stems[one.name]
         for picture in shown.pictures:
             name = _free(f"{stem}{picture.suffix}", taken)
-            if picture.on_page == "shown" or (picture.on_page == "once" and picture.claim not in beside):
+            if picture.on_page == "shown" or picture.claim not in beside:
                 of_page = (f"{one.name}: {picture.caption}", picture.files[".svg"])
                 (beside[picture.claim] if picture.claim else pictures).append(of_page)
             else:

@@ -168,9 +168,13 @@ def test_file_names(word: str) -> None:
     assert not stem.endswith(".")
 
 
-def test_a_name_in_links_to_plots(command: Command, tmp_path: Path) -> None:
-    data = dataset_file(tmp_path, {"name": HOSTILE["terminal"], "sentences": [["a", "b", "a"], ["b", "a"]]})
-    assert command("audit", data, "--steps1", "9", "--steps2", "9").status == 0
+def test_a_name_in_links_to_plots(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("marginaudit.reports.page.shown.FEW_CLAIMS", 0)
+    for share, file in ((0.7, "one.json"), (0.6, "two.json")):
+        of = [{"a": share, f"d{i}": 1 - share} for i in range(2)]
+        classes = [{"next": f"n{i}", "query": f"q{i}", "probabilities": shares} for i, shares in enumerate(of)]
+        dataset_file(tmp_path, {"name": HOSTILE["terminal"], "classes": classes}, file)
+    assert command("audit", "one.json", "two.json", "--claim", "snap.lemma11.any-delta", "--steps", "9").status == 0
     text = (tmp_path / "audit-report" / "report.html").read_text(encoding="utf-8")
     assert "Measured against bound" in text
     assert not UNSAFE.search(text)

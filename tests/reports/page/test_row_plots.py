@@ -56,8 +56,13 @@ def test_every_row_of_ones_own_claims_along_steps_has_a_plot_beside_the_claim(tm
         assert article.count(">first violated<") == (2 if one.id == "y-z" else 0)
 
 
-@pytest.mark.parametrize(("verdict", "on_page"), [(Verdict.VIOLATED, "once"), (Verdict.HOLDS, "linked")])
-def test_a_built_in_row_has_a_plot_unless_a_picture_shows_it(verdict: Verdict, on_page: str) -> None:
+@pytest.mark.parametrize(
+    ("verdict", "few", "on_page"), [("violated", 1, ["once"]), ("holds", 1, []), ("holds", 3, ["shown"])]
+)
+def test_a_built_in_row_has_a_plot_where_it_fails_or_few_are_audited_unless_a_picture_shows_it(
+    verdict: str, few: int, on_page: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("marginaudit.reports.page.shown.FEW_CLAIMS", few)
     run = PAPER.run(CASES["example-1"](), PAPER.config(steps1=5, steps2=5))
     curves = {
         "sharp.rate": (curve := Curve([1, 2], [1.0, 2.0], [2.0, 1.0])),
@@ -65,24 +70,26 @@ def test_a_built_in_row_has_a_plot_unless_a_picture_shows_it(verdict: Verdict, o
         "ntp.lemma4": None,
     }
     findings = {
-        name: ReportRow(claim=name, dataset="d", verdict=verdict, curve=found) for name, found in curves.items()
+        name: ReportRow(claim=name, dataset="d", verdict=Verdict(verdict), curve=found)
+        for name, found in curves.items()
     }
     shown = drawn(Audited(made_in_python(run.dataset, PAPER), findings, {}, run), (), lambda _: None)
-    expected = [("ntp.prop1.norm", "shown"), ("sharp.rate", on_page)]
-    assert [(one.claim, one.on_page) for one in shown.pictures] == expected
+    assert [(one.claim, one.on_page) for one in shown.pictures] == [
+        ("ntp.prop1.norm", "shown"),
+        *(("sharp.rate", place) for place in on_page),
+    ]
 
 
-def test_the_page_links_to_the_plot_of_a_built_in_row_that_holds(tmp_path: Path) -> None:
-    report = audit("example-1", claims="sharp.lemma6", config={"steps1": 5, "steps2": 5}).save(tmp_path / "report")
-    (plot,) = re.findall(r'<a href="(figures/[^"]*)">example-1</a>', report.read_text())
-    assert (tmp_path / "report" / plot).read_text().rstrip().endswith("</svg>")
-
-
-def test_the_page_shows_one_plot_of_a_built_in_claim_that_fails_and_links_to_the_others(tmp_path: Path) -> None:
+def test_the_page_shows_one_plot_of_a_built_in_claim_that_fails_and_links_to_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("marginaudit.reports.page.shown.FEW_CLAIMS", 0)
     found = audit(["snap-single", "snap-symmetric"], claims="snap.remark2")
     page = found.save(tmp_path / "report").read_text()
     assert re.findall(r"<figcaption[^>]*>(snap-[^<]*)", page) == ["snap-single: measured against bound"]
-    assert re.findall(r'<a href="figures/[^"]*">([^<]*)</a>', page) == ["snap-symmetric"]
+    [(plot, name)] = re.findall(r'<a href="(figures/[^"]*)">([^<]*)</a>', page)
+    assert name == "snap-symmetric"
+    assert (tmp_path / "report" / plot).read_text().rstrip().endswith("</svg>")
     assert "measured: One c serves every s" in page
 
 
