@@ -1,14 +1,18 @@
-"""Numbers with a bound on their error; the bounds allow for no underflow, below 1e-290."""
+"""Numbers with a bound on their error."""
 
 from dataclasses import dataclass
 from typing import Any, TypeAlias, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 
 ABOVE = 1 + 16 * UNIT_ROUNDOFF
 """Factor that covers the rounding of a bound computed in a few operations."""
+
+UNDERFLOW = 2e-323
+"""Four times the least positive float64: more than what underflow takes from a product and from its error's terms."""
 
 Number: TypeAlias = Union["Approximation", Floats, float]
 
@@ -43,15 +47,20 @@ class Approximation:
     def __mul__(self, other: Number) -> "Approximation":
         b = of(other)
         error = np.abs(self.value) * b.error + np.abs(b.value) * self.error + self.error * b.error
-        return _rounded(self.value * b.value, error)
+        return _rounded(self.value * b.value, error + UNDERFLOW * (self._not_zero & b._not_zero))
 
     def __truediv__(self, other: Number) -> "Approximation":
         b = of(other)
-        value = self.value / b.value
-        return _rounded(value, (self.error + np.abs(value) * b.error) / (np.abs(b.value) - b.error))
+        value, lost = self.value / b.value, UNDERFLOW * self._not_zero
+        return _rounded(value, (self.error + np.abs(value) * b.error + lost) / (np.abs(b.value) - b.error) + lost)
 
     def __getitem__(self, index: Any) -> "Approximation":
         return Approximation(self.value[index], self.error[index])
+
+    @property
+    def _not_zero(self) -> NDArray[np.bool_]:
+        """Where it is not known to be 0."""
+        return np.asarray((self.value != 0) | (self.error > 0))
 
     def sum(self) -> "Approximation":
         """The sum over the last axis."""

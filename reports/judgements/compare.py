@@ -31,7 +31,7 @@ def compare_upper(small: Series, large: Series) -> NDArray[np.int64]:
 
     Certain only where the error bars do not overlap; overlapping bars no wider than `ALLOWANCE`
     (relative) count as the two sides being equal, and so as true. Of two sides that may have underflown none is surely
-    the larger, unless the bound is `LEAST`.
+    the larger, unless the bound is `LEAST` and the other side exactly 0.
 
     >>> from marginaudit.reports.series import series
     >>> compare_upper(series([1, 2, 3, 3], radius=[0, 0, 0.5, 0]), series([2, 1, 3, 3], radius=0)).tolist()
@@ -46,7 +46,7 @@ def compare_upper(small: Series, large: Series) -> NDArray[np.int64]:
         certain = np.isfinite(bars.astype(float)) | _known(large, np.inf) | _known(small, -np.inf)
         result = np.full(len(small), Outcome.UNSURE, dtype=np.int64)
         result[(room >= bars).astype(bool) & certain | equal] = Outcome.TRUE
-        strict = (small.value == LEAST) & (large.value == 0) | (small.value == 0) & (large.value == -LEAST)
+        strict = (small.value == LEAST) & _zero(large) | _zero(small) & (large.value == -LEAST)
         result[(room < -bars).astype(bool) & (~underflown(small, large) | strict.astype(bool))] = Outcome.FALSE
     return result
 
@@ -77,6 +77,10 @@ def underflown(left: Series, right: Series) -> NDArray[np.bool_]:
     """Whether underflow may have taken the digits of both sides, which no error bar tells."""
     sizes = [np.abs(side.value.astype(float)) for side in (left, right)]
     return np.asarray((np.maximum(*sizes) <= FADED) & (not left.log))
+
+
+def _zero(side: Series) -> NDArray[np.bool_]:
+    return np.asarray((side.value == 0) & (side.radius == 0))
 
 
 def _known(side: Series, value: float) -> NDArray[np.bool_]:

@@ -33,6 +33,18 @@ def test_a_bar_holds_and_is_no_wider_than_needed(operation: Callable[..., Any], 
         assert worst <= error <= (worst + Fraction(2.0 * UNIT_ROUNDOFF) * abs(value)) * (1 + Fraction(1, 10**14))
 
 
+@pytest.mark.parametrize(("operation", "size"), [(operator.mul, 1e-159), (operator.truediv, 1e159)])
+def test_a_bar_holds_what_underflow_takes(operation: Callable[..., Any], size: float) -> None:
+    a, b = random(200, 1e-15) * 1e-159, random(200, 1e-15) * size
+    found = operation(a, b)
+    for i in range(200):
+        ends = [[Fraction(x.value[i]) + s * Fraction(x.error[i]) for s in (-1, 1)] for x in (a, b)]
+        value = Fraction(found.value[i])
+        assert max(abs(operation(x, y) - value) for x, y in product(*ends)) <= Fraction(found.error[i])
+    nothing = of(np.zeros(200))
+    assert not operation(nothing, b).error.any()
+
+
 def test_the_other_operand_may_be_exact() -> None:
     a = random(5, 0.1)
     for exact in (3.0, np.arange(1.0, 6.0)):

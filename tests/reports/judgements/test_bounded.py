@@ -408,14 +408,23 @@ def test_what_breaks_a_bound_is_shown_even_where_it_is_beyond_reach() -> None:
     assert (found.verdict, found.worst_step, found.measured) == (Verdict.VIOLATED, 5, 9.0)
 
 
+def above_zero(_: Any, t: Any) -> Any:
+    return np.full(len(t), LEAST)
+
+
 def test_a_strict_sign_is_shown_as_a_bound_of_0() -> None:
-    above = Bounded(measured(1e-7 / STEP), lower=lambda _, t: np.full(len(t), LEAST)).judge(run())
+    above = Bounded(measured(1e-7 / STEP), lower=above_zero).judge(run())
     assert (above.verdict, above.bound, above.slack) == (Verdict.HOLDS, 0.0, 0.0)
     below = Bounded(measured(-1e-7 / STEP), lambda _, t: np.full(len(t), -LEAST)).judge(run())
     assert (below.verdict, below.bound, str(below.slack)) == (Verdict.HOLDS, 0.0, "0.0")
-    at_zero = Bounded(measured(0.0 * STEP), lower=lambda _, t: np.full(len(t), LEAST)).judge(run())
+    at_zero = Bounded(measured(0.0 * STEP), lower=above_zero).judge(run())
     assert (at_zero.verdict, at_zero.slack) == (Verdict.VIOLATED, None)
     assert Bounded(measured(0.0 * STEP), lambda _, t: np.full(len(t), -LEAST)).judge(run()).verdict is Verdict.VIOLATED
+    underflown = series(0.0 * STEP, radius=1e-323, step=STEP)
+    assert Bounded(lambda _: underflown, lower=above_zero).judge(run()).verdict is Verdict.INCONCLUSIVE
+    assert Bounded(lambda _: underflown, upper=lambda run, t: -above_zero(run, t)).judge(run()).verdict is (
+        Verdict.INCONCLUSIVE
+    )
     assert (
         str(Equal(measured(-1e-17 / STEP), measured(0.0 * STEP), scale=lambda _: np.ones(len(STEP))).judge(run()).slack)
         == "0.0"

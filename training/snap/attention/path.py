@@ -8,7 +8,14 @@ from numpy.typing import ArrayLike
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.snap.attention.logits import Logits
-from marginaudit.training.snap.attention.solver import SAFETY, NotIntegrated, Rate, solved
+from marginaudit.training.snap.attention.solver import (
+    FROM_ZERO,
+    SAFETY,
+    TOLERANCE,
+    NotIntegrated,
+    Rate,
+    solved,
+)
 from marginaudit.training.snap.limit import Approximation, continuous, overlap
 
 LEAST, MOST = 1e-100, 1e50
@@ -68,11 +75,23 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
     if len(asked) and (asked[0] < LEAST or asked[-1] > MOST):
         raise NotIntegrated(f"Gamma from {asked[0]:.3g} to {asked[-1]:.3g} is not within {LEAST:g} to {MOST:g}")
     pairs = len(logits.names)
-    turn, size = _turning(logits), pairs + data.K
-    pace = np.abs(turn(0.0, np.zeros(size))).max()
-    first = float(pace * asked[0]) if len(asked) else 1.0
-    found = solved(turn, size, at, first, _turning(logits, _roundings(data) / SAFETY))
+    turn, nudged = _turning(logits), _turning(logits, _roundings(data) / SAFETY)
+    found = solved(turn, pairs + data.K, at, _first_sizes(turn, nudged, pairs + data.K, asked), nudged)
     return Path(logits, found[:, :pairs], found[:, pairs:])
+
+
+def _first_sizes(turn: Rate, nudged: Rate, size: int, asked: Floats) -> Floats:
+    """What `solved` takes as the size of each state at the first time.
+
+    Where tokens (nearly) tie, the rate of their z is a small difference, of which rounding leaves fewer digits than the
+    solver's tolerance asks for. Such a state is integrated to what rounding may make of it up to the last time.
+    """
+    if not len(asked):
+        return np.ones(size)
+    pace = turn(0.0, np.zeros(size))
+    first, rounding = np.abs(pace).max() * asked[0], np.abs(nudged(0.0, np.zeros(size)) - pace)
+    hidden = (pace != 0) & (rounding > TOLERANCE * np.abs(pace))
+    return np.where(hidden, np.maximum(first, rounding * asked[-1] / (TOLERANCE * FROM_ZERO)), first)
 
 
 def _roundings(data: SequenceClasses) -> float:
@@ -81,14 +100,19 @@ def _roundings(data: SequenceClasses) -> float:
     E has 2 n + 6 roundings of n tokens, as in `overlap_of`. Elimination solves for a matrix that is off by 3 K more, a
     part of I + E. All entries larger by one part shift each eigenvalue of E by that part of itself, and so the one near
     -1, 1 over whose distance from it is what rounding is multiplied by, as far as any such change can. A term of dz
-    has two factors f of n/2 + 3 roundings more, three products and a sum over K classes, n + 9 + K: not more than that.
+    has up to four factors f of n/2 + 3 roundings, sums over n tokens and K classes and five products: 3 n + K + 17.
     """
     n = max(len(c.support) for c in data.classes)
-    return (2 * n + 6 + 3 * data.K) * UNIT_ROUNDOFF
+    return (3 * n + 17 + 3 * data.K) * UNIT_ROUNDOFF
 
 
 def _turning(logits: Logits, part: float = 0.0) -> Rate:
-    """Derivatives of z and B in Gamma, with the entries of E and the terms of dz off by a ``part`` of themselves."""
+    """Derivatives of z and B in Gamma, with the entries of E and the terms of dz off by a ``part`` of themselves.
+
+    A class moves its token l by f_l (f_l xi - u_l), where u is the sum of beta_nn' f_n' and xi = f^T u. With r = u_a/f_a
+    of the token a of most attention, and f of length 1, that is f_l (f_l f^T (u - r f) - (u - r f)_l): nothing cancels
+    where a has all attention, and tokens that tie stay where they are exactly.
+    """
     data, pairs = logits.data, len(logits.names)
     q_0, q_1 = -data.M / (data.M - 1.0) ** 2, data.M / (data.M - 1.0)
     own = np.arange(data.K)
@@ -106,9 +130,15 @@ def _turning(logits: Logits, part: float = 0.0) -> Rate:
         beta = (q_1 - q_0) * E_prime - q_0 * (1 - E_prime.sum(axis=1))
         beta[own, own] = 0.0
         xi = (beta * E).sum(axis=1)
-        by_class = f * (f * xi[:, np.newaxis] - beta @ f)
+        top = f.argmax(axis=1)
+        share = f / f[own, top][:, np.newaxis]
+        pulled = beta @ f
+        beyond = pulled - share * pulled[own, top][:, np.newaxis]
+        by_class = f * (f * (f * beyond).sum(axis=1, keepdims=True) - beyond)
         if part:
-            by_class += part * f * (f * np.abs(xi)[:, np.newaxis] + np.abs(beta) @ f)
+            sizes = np.abs(beta) @ f
+            sizes += share * sizes[own, top][:, np.newaxis]
+            by_class += part * f * (f * (f * sizes).sum(axis=1, keepdims=True) + sizes)
         moved = logits.of_query @ by_class
         return np.concatenate([moved[logits.pairs], xi])
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF
+from marginaudit.training.approximation import UNDERFLOW
 from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.limit import (
     Approximation,
@@ -54,7 +55,7 @@ def features(logits: Logits, z: Approximation) -> tuple[Approximation, Overlap]:
     own = overlap(f.T)
     inverse = np.abs(np.eye(own.K) - own.E_prime.value)
     E_prime = Approximation(own.E_prime.value, own.E_prime.error + 2 * inverse @ (3 * moved * own.E) @ inverse)
-    return Approximation(f, moved * f), Overlap(own.F, own.E, E_prime, own.eigenvalues)
+    return Approximation(f, moved * f + UNDERFLOW * (logits.data.P > 0)), Overlap(own.F, own.E, E_prime, own.eigenvalues)
 
 
 def mean_counts(level: Level, K: int) -> Fluctuation:

@@ -40,7 +40,7 @@ class NotIntegrated(ArithmeticError):  # noqa: N818  (no error of the caller)
 Rate: TypeAlias = Callable[[float, Floats], Floats]
 
 
-def solved(rate: Rate, size: int, at: Floats, first: float, nudged: Rate | None = None) -> Approximation:
+def solved(rate: Rate, size: int, at: Floats, first: Floats | float, nudged: Rate | None = None) -> Approximation:
     """States of x' = rate(t, x), x(0) = 0, shape (times, size).
 
     LSODA (Adams' and backward differentiation formulas, whichever the stiffness asks for) to `TOLERANCE`. The error
@@ -55,8 +55,9 @@ def solved(rate: Rate, size: int, at: Floats, first: float, nudged: Rate | None 
     size : int
     at : (times,) array
         Not negative and not decreasing.
-    first : float
-        About the size of the largest state at the first positive time.
+    first : float, or (size,) array
+        About the size of the largest state at the first positive time, one for each state where some are known to fewer
+        digits: below `FROM_ZERO` of it a state counts for itself alone.
     nudged : as ``rate``, or None
         What rounding may have made of the rate, by one part in `SAFETY`: the run to `COARSER` follows it.
 
@@ -69,7 +70,7 @@ def solved(rate: Rate, size: int, at: Floats, first: float, nudged: Rate | None 
     >>> bool(abs(found.value[1, 0] - (1 - np.exp(-1))) < found.error[1, 0] < 1e-11)
     True
     """
-    later, first = at > 0, first or 1.0
+    later, first = at > 0, np.where(np.asarray(first) > 0, first, 1.0)
     value, error = np.zeros((len(at), size)), np.zeros((len(at), size))
     if later.any():
         asked = at[later]
@@ -79,7 +80,8 @@ def solved(rate: Rate, size: int, at: Floats, first: float, nudged: Rate | None 
         distance = np.abs(fine - coarse)
         largest, farthest = (np.maximum.accumulate(x, axis=0) for x in (np.abs(fine), distance))
         relative = np.divide(distance, largest, out=np.zeros_like(fine), where=largest > 0)
-        apart = relative[largest >= SMALL * largest.max(axis=1, keepdims=True)].max()
+        told = (largest >= SMALL * largest.max(axis=1, keepdims=True)) & (largest >= FROM_ZERO * first)
+        apart = relative[told].max(initial=0.0)
         if SAFETY * apart > USEFUL:
             raise NotIntegrated(f"to {times[-1]:.4g} on its clock two runs of the solver differ by {apart:.2g}")
         own = np.maximum(apart, relative.max(axis=0))
@@ -91,7 +93,7 @@ def solved(rate: Rate, size: int, at: Floats, first: float, nudged: Rate | None 
     return Approximation(value, error)
 
 
-def _run(rate: Rate, size: int, times: Floats, tolerance: float, first: float) -> Floats:
+def _run(rate: Rate, size: int, times: Floats, tolerance: float, first: Floats) -> Floats:
     evaluated = 0
 
     def counted(time: float, state: Floats) -> Floats:

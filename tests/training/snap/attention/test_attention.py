@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy
+from flint import arb
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF
-from marginaudit.orders.snap import SequenceClasses
+from marginaudit.orders.snap import SequenceClasses, classes_to_document
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention import (
     NotIntegrated,
@@ -20,6 +21,8 @@ from marginaudit.training.snap.attention import (
     turned,
 )
 from marginaudit.training.snap.attention.solver import FROM_ZERO, SAFETY, TOLERANCE, solved
+from tests.oracle.snap.flow import Flow
+from tests.oracle.snap.problem import Problem
 from tests.training.snap.attention.samples import ETA_Y, ETA_Z, three
 from tests.training.snap.independent import eq_10
 
@@ -53,6 +56,29 @@ def test_what_rounding_makes_of_a_token_that_has_all_attention(beside: str, rare
     at = found.logits.names.index(("q", "a"))
     expected = 1e-60 * beta * f_a * f_b * (f_a * other_b - f_b * other_a)
     assert abs(found.z.value[0, at] - expected) <= found.z.error[0, at]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"c": 1, "d": 1, "a": 8}, {"c": 1, "d": 1}),
+        ({"c": 1, "d": 1, "a": 8}, {"c": 1.0000002, "d": 1}),
+        ({"c": 3, "d": 7, "a": 90}, {"c": 3, "d": 7}),
+        ({"c": 1, "a": 3}, {"c": 0.9999, "x": 0.0001}),
+    ],
+    ids=["tie", "near tie", "proportional", "nearly alone"],
+)
+def test_tokens_that_hardly_move_do_not_stop_the_solver(one: dict[str, float], other: dict[str, float]) -> None:
+    data = SequenceClasses.from_weights("two", 50_000, [("m", "p", one), ("n", "q", other)])
+    turns = [1e-3, 20.0]
+    found = follow(data, turns)
+    flow = Flow(Problem(classes_to_document(data)))
+    for i, state in enumerate(flow.states([arb(turn) for turn in turns])):
+        z = [float(state[flow.pairs.index(pair)]) for pair in found.logits.names]
+        B = [float(b) for b in state[len(flow.pairs) :]]
+        assert (np.abs(found.z.value[i] - z) <= found.z.error[i]).all()
+        assert (np.abs(found.B.value[i] - B) <= found.B.error[i]).all()
+        assert (found.B.error[i] <= 2e-8 * np.array(B)).all()
 
 
 def test_a_bar_is_relative_to_the_largest_so_far() -> None:
