@@ -191,7 +191,7 @@ def _refused(kind: Any, error: Any, where: str) -> InputError:
         got, place = f"no key {place[-1]!r}", place[:-1]
     elif isinstance(value, RepeatedKey):
         expected = "each key once"
-    elif error["type"].endswith("_than_equal") and not isfinite(value):
+    elif error["type"].endswith("_than_equal") and isinstance(value, float) and not isfinite(value):
         expected = "a finite number"
     elif isinstance(value, list):
         got = f"an array of {counted(len(value), 'entry', 'entries')}"

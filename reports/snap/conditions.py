@@ -1,10 +1,13 @@
 """Conditions on a run that many statements of arXiv 2305.16380 share: step sizes, length, M, a growth h, an E'."""
 
+from contextlib import suppress
+
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders.snap.assumptions import MUCH_GREATER
+from marginaudit.orders.snap.assumptions import MUCH_GREATER, dependent
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
+from marginaudit.reports.run import once_a_run
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.training.snap.limit.level import LARGEST_RATE
 
@@ -110,9 +113,23 @@ def one_class(run: ClassRun) -> str | None:
 
 
 def no_inverse(run: ClassRun) -> str | None:
-    """Why there is no E', or None."""
-    try:
-        found = run.overlap if run.dataset.overlap.independent else None
-    except ValueError:
-        found = None
-    return "The f_n are linearly dependent, as far as float64 can tell, and there is no E'." if found is None else None
+    """Why there is no E', or None.
+
+    Raises
+    ------
+    NotFollowed
+        The classes' attention is nearly dependent.
+    """
+    with suppress(ValueError):
+        if run.dataset.overlap.independent:
+            _ = run.overlap
+            return None
+    if exactly_dependent(run):
+        return "The classes' attention is linearly dependent: there is no E'."
+    raise NotFollowed("the classes' attention is so nearly dependent that float64 leaves no digit of E'")
+
+
+@once_a_run
+def exactly_dependent(run: ClassRun) -> bool:
+    """Whether the classes' attention is linearly dependent, in rational arithmetic."""
+    return dependent(run.dataset)

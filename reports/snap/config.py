@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from marginaudit.orders import InputError
 from marginaudit.reports.settings import COUNT, SEED, STEP_LIST, STEP_SIZE, STEPS, check, setting
 
 FARTHEST = 10**18
@@ -52,3 +53,11 @@ class ClassConfig(RecordedClassConfig):
     )
     seeds: int = setting(2000, COUNT, "Runs of SGD for statements about chance.")
     seed: int = setting(0, SEED, "What those runs are derived from.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for step in self.at or ():
+            if step > self.steps:
+                raise InputError(
+                    f"ClassConfig.at {step}", got="a step beyond the last", expected=f"at most {self.steps}"
+                )

@@ -82,10 +82,8 @@ def stacked(rows: list[Approximation]) -> Approximation:
 
 
 def no_equation(run: ClassRun) -> str | None:
-    """Why there is no eq. 10, or no t_0, for such classes; or None."""
-    if run.M < 4:
-        return "M is below 4, and there is no t_0."
-    return "The classes' attention is linearly dependent: there is no E'." if no_inverse(run) else None
+    """Why there is no eq. 10, or no t_0, for such classes, or None; see `no_inverse`."""
+    return "M is below 4, and there is no t_0." if run.M < 4 else no_inverse(run)
 
 
 def no_path(run: ClassRun) -> str | None:
@@ -244,6 +242,8 @@ def assumption_2_never_met(run: ClassRun) -> str | None:
         return reason
     if meets_assumption_2(run).any():
         return None
+    if run.M <= 36 * run.K**2:
+        return f"Assumption 2 is met at no t: 6/sqrt(M) <= |lambda_i| < 1/K needs M > 36 K^2, and M is {run.M}."
     reason = f"Assumption 2 is met at no recorded step. {how_long_assumption_2_holds(run)}"
     step, _ = attention_along(run)
     if step[0] > 1 or without_a_step(step, 1, max(run.lengths, default=1)):

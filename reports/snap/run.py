@@ -80,7 +80,7 @@ class ClassRun(BaseRun[SequenceClasses]):
     def steps(self) -> NDArray[np.int64]:
         """The recorded steps t, from 1 on."""
         at = log_spaced(self.config.steps) if self.config.at is None else self.config.at
-        return np.array([t for t in at if 1 <= t <= self.config.steps], dtype=np.int64)
+        return np.array([t for t in at if t >= 1], dtype=np.int64)
 
     @property
     def lengths(self) -> tuple[int, ...]:

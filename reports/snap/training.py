@@ -10,6 +10,7 @@ from marginaudit.orders import InputError
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses, distinct_tokens
 from marginaudit.reports.answers import Trained
+from marginaudit.reports.claim import NotFollowed
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.run import Progress
 from marginaudit.reports.snap.conditions import no_inverse
@@ -35,8 +36,7 @@ def rows(run: ClassRun) -> list[dict[str, Any]]:
     """A row a recorded step t: h(t/K), h*(ceil(t/K)), gamma(t), and attention along eq. 10.
 
     ``share`` is 1/(M - 1 + exp(M h)), alpha's share of every other token. ``growth`` is chi of each query's distinct
-    tokens, ``xi`` and ``B`` are each class's; without E', or where eq. 10 was not integrated, they are null after the
-    start.
+    tokens, ``xi`` and ``B`` are each class's; where they are `not_followed` they are null after the start.
     """
     data, M, K, eta_Y = run.dataset, run.M, run.K, run.eta_Y
     t = np.concatenate([[0], run.steps])
@@ -68,18 +68,26 @@ def rows(run: ClassRun) -> list[dict[str, Any]]:
     ]
 
 
+def not_followed(run: ClassRun) -> str | None:
+    """Why xi, B and growth are not known after the start, or None."""
+    try:
+        if reason := no_inverse(run):
+            return reason
+        _ = run.path
+    except (NotFollowed, NotIntegrated) as fault:
+        return str(fault)
+    return None
+
+
 def _attention(run: ClassRun) -> tuple[Floats, Floats, Floats]:
     """chi of each pair, xi and B of each class, at the start and the recorded steps; NaN where there are none."""
     logits, K = Logits(run.dataset), run.K
     records = len(run.steps) + 1
     chi, xi, B = (np.full((records, columns), np.nan) for columns in (len(logits.names), K, K))
     chi[0], xi[0], B[0] = 1.0, 0.0, 0.0
-    if no_inverse(run):
+    if not_followed(run):
         return chi, xi, B
-    try:
-        path = run.path
-    except NotIntegrated:
-        return chi, xi, B
+    path = run.path
     with np.errstate(over="ignore"):  # shown as null
         chi[1:] = np.exp(2 * path.z.value)
     B[1:] = path.B.value
@@ -112,6 +120,8 @@ def train(
             origin, got="classes of different frequencies", expected="uniform ones, of which h(t/K) speaks"
         )
     found = rows(run)
+    if reason := not_followed(run):
+        tell(f"{origin}: xi, B and growth are null after the start: {reason.rstrip('.')}")
     progress(config.steps)
     shown = [(c.next, c.query) for c in dataset.classes[:CLASSES_SHOWN]]
     top = dominant(dataset)

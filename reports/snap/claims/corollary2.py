@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from marginaudit.orders.snap import common_tokens
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.snap.conditions import THEOREM_5, slow_decoder
@@ -46,6 +48,21 @@ def nobody_gains(run: ClassRun) -> str | None:
                 if sum((F[l, n] * (F[l, n] * xi[n] - heard[l, n]) for n in members), arb(0)) > 0:
                     return None
     return "where Z = 0 no common token is seen to gain"
+
+
+def nobody_stays(run: ClassRun) -> str | None:
+    """Why no query is known under which a common token stays where it is, or None.
+
+    Under one with classes of single tokens, or of tokens that every class has alike, no token moves.
+    """
+    data, common = run.dataset, set(common_tokens(run.dataset))
+    for members in data.queries.values():
+        supports = [np.flatnonzero(data.P[n]) for n in members]
+        if all((data.P[:, own] == data.P[:, own[:1]]).all() for own in supports) and any(
+            data.contextual[token] in common for own in supports for token in own
+        ):
+            return None
+    return "under every query with common tokens some class tells its tokens apart"
 
 
 def not_as_in_corollary_2(run: ClassRun) -> str | None:
@@ -100,6 +117,14 @@ ANY_CLASSES = replace(
             unmet=nobody_gains,
             verdict=Verdict.VIOLATED,
             unseen="float64 hides the sign where Z = 0",
+        ),
+        Implication(
+            sources=(),
+            condition="under a query with a common token each class's tokens are alike in every class: none moves",
+            proof=ANY_CLASSES_PROOF,
+            unmet=nobody_stays,
+            verdict=Verdict.VIOLATED,
+            unseen="float64 does not tell 0 from what is near",
         ),
         Implication(
             sources=("snap.theorem1.form.rederived",),

@@ -11,7 +11,7 @@ import numpy as np
 from marginaudit.orders.snap import classes_from_document, classes_to_document
 from marginaudit.reports.audit.auditing import audit
 from marginaudit.reports.audit.sources import Source
-from marginaudit.reports.claim import BeyondTheRun
+from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.snap import ClassConfig, ClassRun, binomial, common_token, eq10
 from marginaudit.reports.snap.claims import lemma10, lemma18
 from marginaudit.reports.snap.conditions import no_growth, no_inverse
@@ -129,7 +129,10 @@ def _overlaps(run: ClassRun) -> Iterator[Number]:
         yield Number("E", (i, j), float(own.E[i, j]), float(bar), 1.0)
     for i in _seen(K, SEEN):
         yield Number("eigenvalue", (i,), float(own.eigenvalues[i]), own.eigenvalue_error, 1.0)
-    if no_inverse(run) is not None:
+    try:
+        if no_inverse(run) is not None:
+            return
+    except NotFollowed:
         return
     limit = run.overlap.E_prime
     scale = float(1 / (1 + own.eigenvalues[0])) ** 2

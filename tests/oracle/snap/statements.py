@@ -17,7 +17,7 @@ from tests.oracle.snap.chances import missed
 from tests.oracle.snap.flow import State
 from tests.oracle.snap.numbers import Truth
 from tests.oracle.snap.place import Place
-from tests.oracle.snap.problem import ball, eigenvalues, gram, unit
+from tests.oracle.snap.problem import Problem, ball, eigenvalues, gram, unit
 from tests.oracle.snap.sides import Sides
 
 Entries = Callable[[Truth, Place], Iterator[Sides]]
@@ -167,10 +167,21 @@ def all_positive_beside(T: Truth) -> bool | None:
 
 
 def nobody_gains_at_first(T: Truth) -> bool | None:
-    """Common tokens of any classes: a z-dot > 0 where Z = 0 refutes it."""
+    """Common tokens of any classes: a z-dot > 0 where Z = 0 refutes it, and so does one that is 0 by symmetry."""
     first = T.flow.rates([arb(0)] * len(T.flow.pairs))[0]
     gains = any(x > 0 for (_, l), x in zip(T.flow.pairs, first, strict=True) if l in T.problem.common)  # noqa: E741
-    return False if gains and T.recorded else None
+    return False if (gains or stays(T.problem)) and T.recorded else None
+
+
+def stays(problem: Problem) -> bool:
+    """Whether a query has a common token and each of its classes only tokens that no class tells apart."""
+    place = {l: tuple(c.P.get(l) for c in problem.classes) for l in problem.tokens}  # noqa: E741
+    for query in {c.query for c in problem.classes}:
+        own = [c for c in problem.classes if c.query == query]
+        alike = all(len({place[token] for token in c.P}) == 1 for c in own)
+        if alike and any(c.P.keys() & problem.common for c in own):
+            return True
+    return False
 
 
 def start_at_one(T: Truth) -> bool | None:

@@ -70,6 +70,7 @@ JSON = {
             "3.0": "3.0, expected a whole number",
             "true": "True, expected a whole number",
             "9007199254740993": "9007199254740993, expected at most 9007199254740992",
+            "9" * 400: "9" * 58 + " …, expected at most 9007199254740992",
         }.items()
     },
     '{"M": 2, "classes": [' + A_CLASS + "]}": "/M: got 2, expected at least 3, the number of distinct tokens named",

@@ -19,7 +19,7 @@ from marginaudit.reports.snap.claims import (
     theorem3_gain,
     theorem5,
 )
-from marginaudit.reports.snap.conditions import no_recorded_growth
+from marginaudit.reports.snap.conditions import no_inverse, no_recorded_growth
 from marginaudit.reports.snap.run import ClassRun
 from tests.reports.snap.samples import on
 
@@ -28,10 +28,11 @@ INSIDE = SequenceClasses.from_weights("inside", 90, [("m", "q", {"a": 1, "x": 1}
 LARGE = SequenceClasses.from_weights("large", 100_000, [("m", "q", {"a": 1, "b": 2, "x": 1}), ("n", "q", {"x": 1})])
 WEAK = SequenceClasses.from_weights("weak", 5000, [(n, "q", {"the": 3e-78, n: 1.0}) for n in "mn"])
 SAME = SequenceClasses.from_weights("same", 90, [("m", "q", {"a": 1}), ("n", "q", {"a": 1})])
-DEPENDENT = "The f_n are linearly dependent, as far as float64 can tell, and there is no E'."
+NEARLY = SequenceClasses.from_weights("nearly", 90, [("m", "q", {"a": 6, "b": 4}), ("n", "q", {"a": 6 + 1e-7, "b": 4})])
+DEPENDENT = "The classes' attention is linearly dependent: there is no E'."
 NEVER = (
-    "Assumption 2 is met at no recorded step. Along the path |lambda_1| < 1/K is not met from t = 1 on; t_0' = 52.43, "
-    "t_0 = 148.3, eta_Y/eta_Z = 10."
+    "Assumption 2 is met at no recorded step. Along the path |lambda_1| < 1/K is not met from t = 1 on; t_0' = 34.07, "
+    "t_0 = 87.25, eta_Y/eta_Z = 10."
 )
 
 NEED_AN_INVERSE = (
@@ -43,6 +44,10 @@ NEED_AN_INVERSE = (
 )
 
 
+def alike(M: int) -> SequenceClasses:
+    return SequenceClasses.from_weights("alike", M, [(n, "q", {"the": 9.0, n: 1.0}) for n in "mn"])
+
+
 def alone(M: int) -> SequenceClasses:
     return SequenceClasses.from_weights("alone", M, [("q", "q", {"q": 1.0})])
 
@@ -51,26 +56,27 @@ def single(**settings: Any) -> ClassRun:
     return on(CASES["snap-single"](), **settings)
 
 
-def medium(**settings: Any) -> ClassRun:
-    return on(CASES["snap-medium"](), **settings)
-
-
 @pytest.mark.parametrize(
     ("why", "run", "said"),
     [
         (lemma8.LEMMA8_ANY_M.absent, on(alone(1)), "M is below 2."),
         (lemma8.LEMMA8_ANY_M.absent, on(alone(2)), None),
         (no_recorded_growth, on(alone(1), at=(), steps=0), "M is below 2, and h is not defined."),
-        (eq10.no_path, on(SAME, lr_y=501.0), "The classes' attention is linearly dependent: there is no E'."),
+        (eq10.no_path, on(SAME, lr_y=501.0), DEPENDENT),
         *((claim.absent, on(SAME, lr_y=501.0), DEPENDENT) for claim in NEED_AN_INVERSE),
         (remark1.no_overlap_of_two, on(alone(90)), "There is one class, and no overlap of two."),
         (remark1.no_overlap_of_two, single(), None),
         (two_stages.beyond_steps, on(alone(4)), "M is below 5."),
         (two_stages.beyond_steps, on(alone(5)), None),
         (eq10.no_path, on(alone(3)), "M is below 4, and there is no t_0."),
-        (eq10.no_path, on(SAME), "The classes' attention is linearly dependent: there is no E'."),
+        (eq10.no_path, on(SAME), DEPENDENT),
         (eq10.no_path, single(), None),
-        (eq10.assumption_2_never_met, medium(at=(1,), steps=10), NEVER),
+        (eq10.assumption_2_never_met, on(alike(5000), at=(1,), steps=10), NEVER),
+        (
+            eq10.assumption_2_never_met,
+            on(alike(144), at=(1,), steps=11),
+            "Assumption 2 is met at no t: 6/sqrt(M) <= |lambda_i| < 1/K needs M > 36 K^2, and M is 144.",
+        ),
         (common_token.no_overlap, on(APART), "No two classes share a token: there is no rho_0."),
         (eq13.no_weaker, on(APART), "No two classes share a token: there is no rho_0."),
         (eq13.no_weaker, on(INSIDE), "Class n has no distinct token: overlaps cannot be made weaker."),
@@ -89,8 +95,9 @@ def test_what_float64_does_not_follow_is_spoken_of_all_the_same() -> None:
         (remark2.no_step_near, single(at=(10**7,), steps=10**7), True),
         (two_stages.beyond_steps, single(lr_y=1e-17), True),
         (eq10.no_path, single(lr_z=1e-100, at=(1,)), True),
-        (eq10.assumption_2_never_met, medium(at=(1,), steps=11), True),
-        (eq10.assumption_2_never_met, medium(at=(2, 10), steps=10), True),
+        (eq10.assumption_2_never_met, on(alike(5000), at=(1,), steps=11), True),
+        (eq10.assumption_2_never_met, on(alike(145), at=(2, 10), steps=10), True),
+        (no_inverse, on(NEARLY), True),
         (common_token.no_overlap, on(WEAK), True),
     ):
         with pytest.raises(BeyondTheRun) as refused:

@@ -1,5 +1,6 @@
 """Recorded steps of sequence classes through the commands, also where there is no E' or no h."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +19,19 @@ SAME = {
 
 def test_linearly_dependent_classes_are_trained_without_xi(command: Command, tmp_path: Path) -> None:
     path = dataset_file(tmp_path, SAME)
-    start, *rows = command.json("train", path, "--steps", "10")["rows"]
+    result = command("train", path, "--steps", "10", "--json")
+    assert f"{path}: xi, B and growth are null after the start: The classes' attention is linearly" in result.err
+    start, *rows = json.loads(result.out)["rows"]
     assert start["xi"] == {"m": 0, "n": 0}
     assert len(rows) > 3
     assert all(row["xi"] == row["B"] == {"m": None, "n": None} and row["h"] > 0 for row in rows)
     assert all(row["growth"] == {"q": {}} for row in rows)
+
+
+@pytest.mark.parametrize("name", ["train", "audit"])
+def test_a_recorded_step_beyond_the_last(command: Command, name: str) -> None:
+    refused = command.refused(name, "snap-single", "--steps", "3", "--at", "2,3,4")
+    assert refused == "--at 4: got a step beyond the last, expected at most 3"
 
 
 def test_attention_in_the_rows(command: Command, tmp_path: Path) -> None:

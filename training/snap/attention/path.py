@@ -91,7 +91,7 @@ def _first_sizes(turn: Rate, nudged: Rate, size: int, asked: Floats) -> Floats:
     pace = turn(0.0, np.zeros(size))
     first, rounding = np.abs(pace).max() * asked[0], np.abs(nudged(0.0, np.zeros(size)) - pace)
     hidden = (pace != 0) & (rounding > TOLERANCE * np.abs(pace))
-    return np.where(hidden, np.maximum(first, rounding * asked[-1] / (TOLERANCE * FROM_ZERO)), first)
+    return np.asarray(np.where(hidden, np.maximum(first, rounding * asked[-1] / (TOLERANCE * FROM_ZERO)), first))
 
 
 def _roundings(data: SequenceClasses) -> float:
@@ -109,9 +109,9 @@ def _roundings(data: SequenceClasses) -> float:
 def _turning(logits: Logits, part: float = 0.0) -> Rate:
     """Derivatives of z and B in Gamma, with the entries of E and the terms of dz off by a ``part`` of themselves.
 
-    A class moves its token l by f_l (f_l xi - u_l), where u is the sum of beta_nn' f_n' and xi = f^T u. With r = u_a/f_a
-    of the token a of most attention, and f of length 1, that is f_l (f_l f^T (u - r f) - (u - r f)_l): nothing cancels
-    where a has all attention, and tokens that tie stay where they are exactly.
+    A class moves its token l by f_l (f_l xi - u_l), where u is the sum of beta_nn' f_n' and xi = f^T u. With
+    r = u_a/f_a of the token a of most attention that is f_l (f_l f^T (u - r f) - (u - r f)_l), as |f| = 1: nothing
+    cancels where a has all attention, and tokens that tie stay where they are exactly.
     """
     data, pairs = logits.data, len(logits.names)
     q_0, q_1 = -data.M / (data.M - 1.0) ** 2, data.M / (data.M - 1.0)

@@ -17,7 +17,7 @@ from marginaudit.orders.snap import (
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import theorem2
-from marginaudit.reports.snap.claims.corollary2 import not_as_in_corollary_2
+from marginaudit.reports.snap.claims.corollary2 import nobody_stays, not_as_in_corollary_2
 from marginaudit.reports.snap.eq10 import (
     common_beside_distinct,
     distinct_pairs,
@@ -27,7 +27,7 @@ from marginaudit.reports.snap.eq10 import (
 )
 from marginaudit.reports.snap.token_gains import extreme
 
-HOLDS, VIOLATED, ABSENT, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
+HOLDS, VIOLATED, ABSENT = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE
 
 
 def nearly_distinct() -> SequenceClasses:
@@ -60,7 +60,23 @@ def test_a_common_token_is_judged_under_the_queries_that_have_a_distinct_one() -
         found = claim.judge(on)
         assert (found.verdict, "x under q" in found.detail) == (HOLDS, True)
     assert not_as_in_corollary_2(on) is not None
-    assert LEDGER["snap.corollary2.any-classes"].judge(on).verdict is OPEN
+    assert LEDGER["snap.corollary2.any-classes"].judge(on).verdict is VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "stays"),
+    [
+        ({"c": 1, "d": 1, "a": 8}, {"c": 1, "d": 1}, True),
+        ({"c": 1, "d": 2, "a": 8}, {"c": 1, "d": 2}, False),
+        ({"c": 1, "d": 2, "a": 8}, {"c": 1, "d": 1}, False),
+        ({"a": 1, "b": 2}, {"d": 1}, False),
+    ],
+)
+def test_common_tokens_that_no_class_tells_apart_stay(
+    one: dict[str, float], other: dict[str, float], stays: bool
+) -> None:
+    on = ClassRun(SequenceClasses.from_weights("two", 50_000, [("m", "p", one), ("n", "q", other)]))
+    assert (nobody_stays(on) is None) == stays
 
 
 def test_the_printed_statements_speak_where_attention_as_it_is_then_meets_assumption_2() -> None:
