@@ -31,7 +31,7 @@ ASSUMPTIONS = ("uniform_classes", "single_common", "single_query")
 PRINTED = (*ASSUMPTIONS, RANGE_R)
 """Theorem 4 stands on Lemma 9, and so in range R, see `no_theorem4`."""
 
-LOWER_LIMIT = "ln((C0 + 4 Gamma)/C0) in place of ln(C0 + 4 Gamma), the integral of eq. 124 from 0 on."
+LOWER_LIMIT = "M >= 5; ln((C0 + 4 Gamma)/C0) in place of ln(C0 + 4 Gamma), the integral of eq. 124 from 0 on."
 """The correction in the re-derived statements."""
 
 ALL_OF_IT = "h = (1+o(1)) .. is taken as all that it can be at that t."

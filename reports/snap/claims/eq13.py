@@ -128,7 +128,7 @@ EQ13_REDERIVED = replace(
     EQ13,
     id="snap.eq13.rederived",
     source=f"{EQ13.source} with its constants re-derived",
-    source_words=corrected(EQ13.id, "K (K-1) for z and K-1 for xi, in place of K for both."),
+    source_words=corrected(EQ13.id, "M >= 5; K (K-1) for z and K-1 for xi, in place of K for both."),
     statement=(
         "One common token, one query: where overlaps are weak, eq. 10 is approximately z-dot = -K (K-1) rho_0^-4 eta_Z "
         "gamma exp(4z) and xi_n = (K-1) rho_0^-4 gamma exp(4z). Judged as snap.eq13 is."

@@ -137,7 +137,7 @@ RATES_ANY_M = replace(
     RATES,
     id="snap.theorem4.rates.any-M",
     source=f"{RATES.source}, for every M",
-    source_words=corrected(RATES.id, "For every M and eta_Y."),
+    source_words=corrected(RATES.id, "For every M >= 5 and eta_Y."),
     assumptions=ASSUMPTIONS,
     standing=refuted(
         PROOF,
