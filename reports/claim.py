@@ -3,7 +3,7 @@
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -57,9 +57,8 @@ class NotFollowed(BeyondTheRun):
     """The numbers leave float64's range; a proof may still decide the statement."""
 
 
-def undecided(reason: BeyondTheRun) -> Finding:
-    """Inconclusive, with the reason."""
-    return Finding(Verdict.INCONCLUSIVE, detail=f"Not decided: {printable(str(reason))}.")
+class NotRecorded(NotFollowed):
+    """The run has no step of which the statement speaks, or recorded none."""
 
 
 class Judgement(Protocol):
@@ -71,6 +70,15 @@ class Judgement(Protocol):
 
     def judge(self, run: BaseRun[Any]) -> Finding:
         """The verdict on a run that meets the claim's assumptions."""
+
+
+def undecided(reason: BeyondTheRun, judgement: Any, run: BaseRun[Any]) -> Finding:
+    """Inconclusive, with the reason, and the step from which a bound says anything where a formula has it."""
+    first = None
+    if isinstance(reason, NotRecorded) and hasattr(judgement, "informative_from"):
+        with suppress(Exception):  # of a formula that needs what is not there
+            first = judgement.informative_from(run)
+    return Finding(Verdict.INCONCLUSIVE, detail=f"Not decided: {printable(str(reason))}.", informative_from=first)
 
 
 @dataclass(frozen=True)
@@ -215,7 +223,7 @@ class Claim:
         except NotJudged as reason:
             return not_applicable(f"Not judged: {printable(str(reason))}."), []
         except BeyondTheRun as reason:
-            return undecided(reason), []
+            return undecided(reason, self.judgement, run), []
         except Unreportable as fault:
             failure = f"Its code {printable(str(fault))}."
         except KeyboardInterrupt:

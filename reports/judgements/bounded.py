@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders import counted
-from marginaudit.reports.claim import BeyondTheRun
+from marginaudit.reports.claim import NotRecorded
 from marginaudit.reports.judgements.compare import UNDERFLOW, Outcome, compare_upper, curve_of, left_out, underflown
 from marginaudit.reports.judgements.slack import (
     Side,
@@ -29,7 +29,7 @@ Formula: TypeAlias = "Callable[[Any, Steps], ArrayLike]"
 Reach: TypeAlias = "float | Callable[[Any], float]"
 
 LAST_DECADE = 40
-"""The search for a bound's first informative step ends at 10 to this power."""
+"""Beyond 10 to this power a bound's first informative step is searched for by powers of ten, to 1e300."""
 
 FARTHEST_PROVED = 1e280
 """Beyond a threshold above it nothing follows by formula: float64 ends soon after."""
@@ -139,7 +139,7 @@ class Bounded:
 
         Raises
         ------
-        BeyondTheRun
+        NotRecorded
             There is no such entry.
         """
         found = as_series(self.measure(run), "measure")
@@ -147,7 +147,7 @@ class Bounded:
             return found
         spoken_of = found.step >= self.first
         if not spoken_of.any():
-            raise BeyondTheRun(f"no step from {found.clock} = {self.first} on was recorded")
+            raise NotRecorded(f"no step from {found.clock} = {self.first} on was recorded")
         return found.taken(spoken_of)
 
     def _judge_beyond(self, run: Any, measured: Series, start: Threshold) -> Finding:
@@ -265,6 +265,12 @@ class Bounded:
                 row[:] = compare_upper(small, large) == Outcome.TRUE
         return found
 
+    def informative_from(self, run: Any) -> int | None:
+        """The first step at which a bound says anything, by formula, whatever was run."""
+        start = ALWAYS if self.threshold is None else self.threshold(run)
+        largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
+        return self._informative_from(run, max(self.first, 1), start, largest, smallest)
+
     def _informative_from(self, run: Any, first: int, start: Threshold, largest: float, smallest: float) -> int | None:
         """First step at which a bound is below the most, or above the least, that the quantity can reach."""
         upper, lower = self.upper, self.lower
@@ -276,10 +282,10 @@ class Bounded:
 
 
 def first_step(condition: Callable[[Steps], NDArray[np.bool_]], start: int) -> int | None:
-    """The first integer step from ``start`` on at which the condition is true, or None up to 1e40.
+    """The first integer step from ``start`` on at which the condition is true, or None up to 1e300.
 
     Every step to 10,000 is tried; beyond, the condition is taken to change once between two steps
-    that differ by 1 %.
+    that differ by 1 %, or from 1e40 on by a factor of 10.
 
     >>> first_step(lambda t: t >= 123_456_789, 2)
     123456789
@@ -288,8 +294,10 @@ def first_step(condition: Callable[[Steps], NDArray[np.bool_]], start: int) -> i
     hits = condition(near)
     if hits.any():
         return int(near[int(np.argmax(hits))])
-    far = 10 ** np.arange(np.log10(near[-1]), LAST_DECADE, np.log10(1.01))
-    hits = condition(far)
+    dense = np.arange(np.log10(near[-1]), LAST_DECADE, np.log10(1.01))
+    far = 10 ** np.concatenate([dense, np.arange(LAST_DECADE, 301.0)])
+    with np.errstate(all="ignore"):  # of powers of t that are no float64
+        hits = condition(far)
     if not hits.any():
         return None
     after = int(np.argmax(hits))

@@ -59,7 +59,7 @@ def _judged(part: Judging, run: Any) -> Finding:
     try:
         return part.judge(run)
     except BeyondTheRun as reason:
-        return undecided(reason)
+        return undecided(reason, part, run)
 
 
 def joined(parts: Mapping[str, Finding], note: str = "", curve: Curve | None = None) -> Finding:

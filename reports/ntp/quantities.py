@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from marginaudit.margins.ntp import Infeasible
 from marginaudit.orders import counted
 from marginaudit.orders.ntp import Token
-from marginaudit.reports.claim import BeyondTheRun, NotFollowed
+from marginaudit.reports.claim import NotRecorded
 from marginaudit.reports.ntp.error_bars import (
     EPS,
     log_excess_error,
@@ -121,14 +121,14 @@ def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:
 
     Raises
     ------
-    BeyondTheRun
-        It has none; `NotFollowed` where it has steps that were not recorded.
+    NotRecorded
+        It has none.
     """
     steps, at = run.config.steps1 if stage == 1 else run.steps2, run.recorded_steps(stage)
     if steps < first:
-        raise BeyondTheRun(f"stage {stage} has {counted(steps, 'step')} and the statement speaks from t = {first}")
+        raise NotRecorded(f"stage {stage} has {counted(steps, 'step')} and the statement speaks from t = {first}")
     if at is not None and not any(first <= t <= steps for t in at):
-        raise NotFollowed(f"no step of stage {stage} from t = {first} on was recorded")
+        raise NotRecorded(f"no step of stage {stage} from t = {first} on was recorded")
 
 
 def attention(run: Run, sample: int, token: Token) -> Series:

@@ -137,7 +137,7 @@ def first_step(finding: Finding, curve: Curve) -> str:
     if finding.informative_from is None:
         top, upper = curve.vacuous_above, curve.upper
         nowhere = curve.clock == "t" and top is not None and all(bound >= top for bound in upper or ())
-        return "bound vacuous to t = 1e40" if nowhere else "bound vacuous"
+        return "bound vacuous to t = 1e300" if nowhere else "bound vacuous"
     if finding.beyond_the_run:
         return f"the statement speaks from t = {finding.informative_from:.2g}"
     return f"bound vacuous; informative from t = {finding.informative_from:.2g}"

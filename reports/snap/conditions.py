@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.snap.assumptions import MUCH_GREATER, dependent
-from marginaudit.reports.claim import BeyondTheRun, NotFollowed
+from marginaudit.reports.claim import BeyondTheRun, NotFollowed, NotRecorded
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.training.snap.limit.level import LARGEST_RATE
@@ -59,16 +59,17 @@ def late_steps(run: ClassRun, most: int) -> NDArray[np.int64]:
 
     Raises
     ------
+    NotRecorded
+        There is none.
     BeyondTheRun
-        There is none, or eta_Y is larger than float64 can follow.
+        Eta_Y is larger than float64 can follow.
     """
     if run.eta_Y > LARGEST_RATE:
         raise BeyondTheRun(f"after one step M h* is eta_Y = {run.eta_Y:.4g}, and exp of it is beyond float64")
     least = MUCH_GREATER * run.K**2
     late = np.unique(run.steps[run.steps >= least])
     if not len(late):
-        fault = NotFollowed if run.config.steps >= least else BeyondTheRun
-        raise fault(f"the statement speaks from t = {MUCH_GREATER} K^2 = {least} on, and no such t is recorded")
+        raise NotRecorded(f"the statement speaks from t = {MUCH_GREATER} K^2 = {least} on, and no such t is recorded")
     chosen = evenly_spaced(len(late), most)
     return np.asarray(late[chosen], dtype=np.int64)
 
@@ -93,12 +94,11 @@ def no_recorded_growth(run: ClassRun) -> str | None:
 
     Raises
     ------
-    BeyondTheRun
-        No step was recorded, or see `no_growth`.
+    NotRecorded
+        No step was recorded; else see `no_growth`.
     """
     if run.M >= 2 and not len(run.steps):
-        fault = NotFollowed if run.config.steps else BeyondTheRun
-        raise fault("no step from 1 on was recorded")
+        raise NotRecorded("no step from 1 on was recorded")
     return no_growth(run)
 
 

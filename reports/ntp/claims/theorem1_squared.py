@@ -217,13 +217,16 @@ def _asymptotics(run: Run) -> Asymptotics:
 
 
 def _nothing_to_approach(run: Run) -> str | None:
+    on_its_ray = "W_kq^(t) has the direction of W*_kq at every t, so there is no rate."
+    if len(run.dataset.relations) == 1:
+        return on_its_ray
     reason = no_direction_kq(run)
     if reason is not None:
         return reason
     stage, later = run.training.stage2, run.training.stage2.step >= 1
     on_a_line = stage.distance_error < np.finfo(float).eps ** 2  # else rounding leaves about one eps
     if ((stage.one_minus_cos == 0) & on_a_line)[later].all():
-        return "W_kq^(t) has the direction of W*_kq at every t, so there is no rate."
+        return on_its_ray
     if (stage.distance <= stage.distance_error)[later].all():
         raise BeyondTheRun("as far as float64 shows, W_kq^(t) has the direction of W*_kq at every recorded t")
     return None

@@ -279,7 +279,10 @@ def test_the_first_step_at_the_edges_of_what_is_tried() -> None:
     assert first_step(lambda t: t >= 3, 15_000) == 15_000
     assert first_step(lambda t: (t >= 3) & (t <= 5), 2) == 3
     assert first_step(lambda t: t >= 9e39, 2) == pytest.approx(9e39, rel=1e-12, abs=0)
-    assert first_step(lambda t: t >= 1.1e40, 2) is None
+    assert first_step(lambda t: t >= 1.1e40, 2) == pytest.approx(1.1e40, rel=1e-12, abs=0)
+    assert first_step(lambda t: t**2 * 0 + t >= 3e250, 2) is None
+    assert first_step(lambda t: t >= 3e250, 2) == pytest.approx(3e250, rel=1e-12, abs=0)
+    assert first_step(lambda t: t >= 1.1e300, 2) is None
 
 
 def test_a_part_of_a_series_keeps_what_belongs_to_its_entries() -> None:

@@ -119,7 +119,7 @@ def test_a_rate_is_of_runs_that_miss_the_direction_at_some_step(gap: float, monk
             distance=np.array([np.nan, 0.0, distance]),
             distance_error=np.full(3, 0.1 if gap else 1e-40),
         )
-        run: Any = SimpleNamespace(training=SimpleNamespace(stage2=stage))
+        run: Any = SimpleNamespace(training=SimpleNamespace(stage2=stage), dataset=SimpleNamespace(relations=(1, 2)))
         return theorem1_squared.RATE.absent(run)
 
     if gap:

@@ -245,7 +245,7 @@ def test_weights_that_rounding_keeps_at_0_have_no_direction(tmp_path: Path) -> N
     assert not recorded.departs
     found = {claim.id: claim.judge(recorded) for claim in PAPER.claims}
     assert {claim: one.detail for claim, one in found.items() if one.verdict is Verdict.BROKEN} == {}
-    assert "By itself the measurement is inconclusive" in found["sharp.rate"].detail
+    assert "By itself the measurement is inconclusive" in found["ntp.lemma6"].detail
 
 
 def test_bounds_that_are_attained_allow_for_the_rounding_of_who_recorded(tmp_path: Path) -> None:

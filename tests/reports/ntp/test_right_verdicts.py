@@ -164,7 +164,14 @@ def test_the_closed_form_goes_on_beyond_stage_1() -> None:
         on = Run(CASES["example-1"](), Config(steps1=steps1, steps2=1))
         assert LEDGER["ntp.prop1.direction"].judge(on).verdict is Verdict.HOLDS
         sparse = Run(CASES["example-1"](), Config(steps1=steps1, steps2=1, at=(0, 1)))
-        assert LEDGER["ntp.prop1.direction"].judge(sparse).verdict is Verdict.INCONCLUSIVE
+        found = LEDGER["ntp.prop1.direction"].judge(sparse)
+        assert (found.verdict, found.evidence, found.informative_from) == (Verdict.HOLDS, Evidence.PROVED, 5595)
+
+
+def test_what_is_proved_holds_however_short_the_run_is() -> None:
+    for steps2, from_t in ((0, 1666472237), (1, 1666472237)):
+        found = LEDGER["ntp.theorem1.direction"].judge(Run(CASES["example-1"](), Config(steps2=steps2)))
+        assert (found.verdict, found.evidence, found.informative_from) == (Verdict.HOLDS, Evidence.PROVED, from_t)
 
 
 @pytest.mark.parametrize("lr2", [0.05, 2.0, 5.0])
@@ -210,6 +217,12 @@ def test_one_relation_keeps_w_on_the_line_however_small_its_gradient_is(claim: s
         assert found.verdict is Verdict.HOLDS
         assert found.slack is not None
         assert claim != "sharp.lemma6" or found.slack == pytest.approx(1, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("steps2", [1, 900, 2000, 10**18])
+def test_one_relation_leaves_no_rate_however_long_the_run_is(steps2: int) -> None:
+    for claim in ("sharp.rate", "sharp.rate.any-step"):
+        assert judged(claim, ONE_RELATION, steps2=steps2).verdict is Verdict.NOT_APPLICABLE
 
 
 def test_a_direction_that_rounds_to_that_of_the_solution_is_not_known_to_be_it() -> None:

@@ -87,22 +87,20 @@ def test_the_reason(why: Callable[[ClassRun], str | None], run: ClassRun, said: 
     assert why(run) == said
 
 
-def test_what_float64_does_not_follow_is_spoken_of_all_the_same() -> None:
-    """What was not recorded is not."""
-    for why, run, spoken in (
-        (no_recorded_growth, single(lr_y=501.0), True),
-        (no_recorded_growth, single(lr_y=501.0, at=(), steps=0), False),
-        (remark2.no_step_near, single(at=(10**7,), steps=10**7), True),
-        (two_stages.beyond_steps, single(lr_y=1e-17), True),
-        (eq10.no_path, single(lr_z=1e-100, at=(1,)), True),
-        (eq10.assumption_2_never_met, on(alike(5000), at=(1,), steps=11), True),
-        (eq10.assumption_2_never_met, on(alike(145), at=(2, 10), steps=10), True),
-        (no_inverse, on(NEARLY), True),
-        (common_token.no_overlap, on(WEAK), True),
+def test_what_float64_does_not_follow_or_was_not_recorded_is_spoken_of_all_the_same() -> None:
+    for why, run in (
+        (no_recorded_growth, single(lr_y=501.0)),
+        (no_recorded_growth, single(lr_y=501.0, at=(), steps=0)),
+        (remark2.no_step_near, single(at=(10**7,), steps=10**7)),
+        (two_stages.beyond_steps, single(lr_y=1e-17)),
+        (eq10.no_path, single(lr_z=1e-100, at=(1,))),
+        (eq10.assumption_2_never_met, on(alike(5000), at=(1,), steps=11)),
+        (eq10.assumption_2_never_met, on(alike(145), at=(2, 10), steps=10)),
+        (no_inverse, on(NEARLY)),
+        (common_token.no_overlap, on(WEAK)),
     ):
-        with pytest.raises(BeyondTheRun) as refused:
+        with pytest.raises(NotFollowed):
             why(run)
-        assert isinstance(refused.value, NotFollowed) is spoken
 
 
 @pytest.mark.parametrize(
