@@ -152,6 +152,13 @@ def test_a_winner_of_its_sentence_may_be_answered_where_it_is_eligible() -> None
     assert sorted(seen) == sorted(2 * s.count(x) >= len(s) for s in sentences for x in set(s))
 
 
+def test_no_token_may_be_answered_in_a_sentence_with_two_winners() -> None:
+    samples = samples_of(numbered("x", ["aab", "cab"]))
+    found = allowed(samples, np.ones(len(samples.token), dtype=np.bool_))
+    ends = zip(samples.start[:-1].tolist(), samples.start[1:].tolist(), strict=True)
+    assert sorted(found[i:j].tolist() for i, j in ends) == [[False, False], [True], [True], [True]]
+
+
 def test_samples_of_a_large_vocabulary_are_told_apart() -> None:
     """V^2 is beyond 32 bits."""
     V = 65_537
