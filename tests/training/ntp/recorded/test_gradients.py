@@ -156,6 +156,16 @@ def test_the_bound_holds_all_that_roundings_can_add_up_to_and_is_not_far_above(n
         assert np.linalg.norm(found.rounding) <= factor * u * np.linalg.norm(worst)
 
 
+def test_the_bound_holds_where_roundings_of_long_scores_add_up() -> None:
+    """Attention is even, as the scores of b and of a = -b under b cancel to 0."""
+    i, b = np.arange(16.0), np.full(16, 1.5)
+    sample, embedding = Sample(("a", "b"), "a"), np.array([-b, b])
+    data = Dataset("opposite", ("a", "b"), (sample,), (1,), next_token={"a": "a", "b": "b"}, embedding=embedding)
+    W = 10 * np.sign(np.subtract.outer(i, i))
+    worst = most(lambda off: both_gradients(off, data, embedding, W)[0])
+    assert (worst <= Stage2Loss(data).gradient(embedding, W, 2.0**-40).rounding * 2.0**40).all()
+
+
 @pytest.mark.parametrize(
     ("size", "gap", "lost"),
     [(1e10, 1.0, True), (1e10, 2000.0, True), (1e10, 1e5, False), (1e4, 1.0, False), (5e5, 1.0, True)],
@@ -198,3 +208,11 @@ def test_a_step_turns_by_no_more_than_the_rounding_of_its_gradient_allows(share:
         change, bar = rule(np.zeros((2, 2)))
         turned = np.linalg.norm(change + 0.5 * true / np.linalg.norm(true))
         assert turned <= bar <= 2 * turned
+
+
+def test_the_bound_of_a_step_column_by_column_is_one_for_all_columns() -> None:
+    gradient = Gradient(np.repeat([[3.0], [0.0]], 9, axis=1), np.repeat([[0.0], [0.3]], 9, axis=1))
+    stage: Any = SimpleNamespace(gradient=lambda *_: gradient, u=0.0)
+    change, bar = by_column(stage, 0.5)(np.zeros((2, 9)))
+    true = gradient.value + gradient.rounding
+    assert np.linalg.norm(change + 0.5 * true / np.linalg.norm(true, axis=0)) <= bar
