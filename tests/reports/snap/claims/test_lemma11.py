@@ -61,6 +61,12 @@ def test_a_class_that_is_never_drawn() -> None:
         assert lemma11.barely_drawn(at, np.array([N]))[0] == pytest.approx(expected, rel=1e-9, abs=0)
 
 
+def test_what_eq_61_and_late_eq_62_are_compared_with() -> None:
+    """ceil(sqrt(1000 ln 10)) = 48, ceil(1000/3) = 334."""
+    at = mean_counts.means(np.array([1000, 10**6]), 3, 5000, 0.5)
+    assert lemma11.relative_radius(at, 0.1) == pytest.approx([48 / 334, 1518 / 333334], rel=1e-14, abs=0)
+
+
 @pytest.mark.parametrize("M", [12, 10005, 10**8])
 @pytest.mark.parametrize("lr_y", [1e-7, 4e-7, 1e-6, 1e-5, 1e-4, 1e-2, 0.5, 3.0, 30.0])
 def test_eq_62_is_not_refuted_where_its_constant_is_still_to_rise(lr_y: float, M: int) -> None:

@@ -12,6 +12,7 @@ from marginaudit.reports.snap.claims.lemma12 import (
     LEMMA12,
     LEMMA12_ANY_STEP,
     LEMMA12_REDERIVED,
+    beyond_continuous,
     beyond_rederived,
 )
 from marginaudit.reports.verdict import Verdict
@@ -47,3 +48,18 @@ def test_the_chance_beyond_the_rederived_bound_is_a_sum_over_all_counts(eta: flo
         assert found.value[entry] - found.radius[entry] <= chance * (1 + 1e-8)
         assert found.value[entry] + found.radius[entry] >= 2 * chance * (1 - 1e-8)
         assert found.value[entry] + found.radius[entry] <= 2.5 * chance
+
+
+@pytest.mark.parametrize("eta", [0.02, 0.5])
+def test_the_chance_beyond_the_printed_bound_is_a_sum_over_all_counts(eta: float) -> None:
+    """At the first N, 40, of 2 classes."""
+    found = beyond_continuous(on(CASES["snap-single"](), lr_y=eta)).missed
+    k = np.arange(41)
+    h = continuous(k.astype(float), 5000, eta).h.value
+    theta = np.abs(h / h[20] - 1)
+    for delta in LEVELS:
+        beyond = theta > 2 / sqrt(40) * sqrt(log(2 / delta))
+        chance = sum(comb(40, int(j)) for j in k[beyond]) / 2**40
+        entry = found.label.index(f"delta = {delta:g}, N = 40")
+        assert found.value[entry] - found.radius[entry] <= chance * (1 + 1e-8)
+        assert found.value[entry] + found.radius[entry] == pytest.approx(min(2 * chance, 1), rel=1e-6, abs=0)

@@ -11,6 +11,7 @@ from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import lemma4
 from marginaudit.training.snap.attention import Logits, rates
 from marginaudit.training.snap.limit import Approximation, fluctuation
+from tests.measured import judgement
 from tests.training.snap.dense import gradient, padded, sgd
 
 
@@ -41,6 +42,15 @@ def test_a_step_of_sgd_on_whole_matrices() -> None:
     at = fluctuation(np.bincount(sequence, minlength=K), M, 0.5)
     np.testing.assert_allclose(moved, rates(logits, none, at).z_dot.value / K, rtol=1e-10)
     assert np.abs(moved).min() > 1e-6
+
+
+def test_a_step_is_compared_on_the_scale_of_the_token_that_moves_most() -> None:
+    """The common token's, downwards."""
+    at = run("snap-single", steps=1000, seeds=2)
+    places = lemma4.of_eq_10(at).value.reshape(-1, len(at.path.logits.names))
+    assert (-places.min(axis=1) > places.max(axis=1)).all()
+    scale = judgement("snap.lemma4").scale(at).reshape(places.shape)
+    assert (scale == -places.min(axis=1, keepdims=True)).all()
 
 
 def test_whole_runs() -> None:
