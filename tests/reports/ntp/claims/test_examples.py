@@ -26,6 +26,7 @@ def test_the_examples_are_known_by_any_names() -> None:
     other = replace(renamed(), samples=(*renamed().samples[:-1], Sample(("w", "w", "w"), "w")))
     assert example1.names(Run(other)) is None
     assert example1.names(Run(CASES["section-7"]())) is None
+    assert example1.names(Run(replace(renamed(), vocabulary=tuple("vwxyz")))) is None
     with pytest.raises(ValueError, match="not that of Example 1"):
         judgement("ntp.example1").measure(Run(CASES["section-7"]()))
     for claim in ("ntp.example1", "ntp.example2"):
