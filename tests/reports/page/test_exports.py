@@ -1,15 +1,18 @@
 """Tables for papers: every verdict and every table, in each format, and what to cite."""
 
+import io
 import math
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.command.cli import main
-from marginaudit.reports.page.exports import references
+from marginaudit.reports.page.exports import exported, references
 from marginaudit.reports.row import as_read, names
 from marginaudit.reports.verdict import Output
 from tests.command_line import SHORT, SVOP, dataset_file, strict_json
@@ -55,6 +58,29 @@ def test_tables_as_parquet_keep_fractions_flags_and_lists(folder: Path) -> None:
     assert (row["predicted_optimal"], row["optimal"], bool(row["holds"])) == ("2/3", '["O"]', True)
     assert frame["holds"].dtype == "boolean"
     assert set(frame["dataset"]) == {"svop", "example-1"}
+
+
+def test_a_column_of_flags_and_numbers_is_text() -> None:
+    columns: dict[str, list[Any]] = {
+        "flags": [True, None],
+        "numbers": [1, 2.5],
+        "both": [True, 2.5],
+        "none": [None, None],
+    }
+    records = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    table = SimpleNamespace(name="odd", columns=tuple(columns), rows=lambda _: records)
+    paper: Any = SimpleNamespace(name="mine", tables=[table])
+    document = {"verdicts": [], "datasets": [{"name": "d", "paper": "mine", "odd": None}]}
+    file = exported([paper], document, ["parquet"])["tables/odd.parquet"]
+    assert isinstance(file, bytes)
+    frame = pd.read_parquet(io.BytesIO(file))
+    assert {name: str(frame[name].dtype) for name in columns} == {
+        "flags": "boolean",
+        "numbers": "float64",
+        "both": "string",
+        "none": "float64",
+    }
+    assert list(frame["both"]) == ["true", "2.5"]
 
 
 def test_the_verdicts_for_latex_and_markdown_say_what_the_report_says(folder: Path) -> None:

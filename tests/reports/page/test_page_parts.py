@@ -26,6 +26,7 @@ from marginaudit.reports.page.theorems import (
     VARIANT,
     form,
     statement_name,
+    statement_names,
     theorem,
 )
 from marginaudit.reports.row import ReportRow
@@ -283,6 +284,12 @@ def test_how_a_report_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "")
     assert provenance()["date"] > "2026"
     assert provenance()["command"] is None
+
+
+def test_a_corrected_statement_is_named_where_what_it_corrects_was_not_audited() -> None:
+    claim = LEDGER["snap.theorem4.closed-form.rederived"]
+    audit: Any = SimpleNamespace(papers=[SNAP], rows=[SimpleNamespace(claim=claim, paper=SNAP)])
+    assert statement_names(audit) == {claim.id: "Theorem 4, closed form, re-derived"}
 
 
 def test_a_claim_of_ones_own_without_a_dot_has_its_id_for_a_name() -> None:

@@ -20,7 +20,7 @@ def test_all_formulas_of_the_ledger_are_understood() -> None:
     [
         "optimal_majority of docs/proofs.md#5-sharplemma6 at ntp.theorem2.weight, lr_y and my_data",
         'Assumption injective fails: {"key": "x_1", "next": ["a^2"]}.',
-        "an unbalanced ||W| and ||W_x, a lone _ or ^ and 5 <",
+        "an unbalanced ||W| and ||W_x, <W_x or W_x>, a lone _ or ^ and 5 <",
         "<script>alert(1)</script> & a -> b",
         "it costs $x_1 and $y_2",
         "",
