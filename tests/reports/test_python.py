@@ -171,6 +171,8 @@ def test_an_audit_of_what_python_has() -> None:
     document = {"name": "mine", "sentences": [["S", "V"], ["V", "S"]]}
     for data, known in (
         ([["S", "V"], ["V", "S"]], ["dataset"]),
+        ((("S", "V"), ("V", "S")), ["dataset"]),
+        ([(("S", "V"), ("V", "S")), (("V", "S"), ("S", "V"))], ["dataset", "dataset-2"]),
         (frame, ["dataset"]),
         (document, ["mine"]),
         ([document, "example-1", [["S", "V"]]], ["mine", "example-1", "dataset"]),

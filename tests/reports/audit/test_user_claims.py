@@ -10,6 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -270,6 +271,15 @@ def test_a_file_imports_what_lies_beside_it_and_shadows_nothing(monkeypatch: pyt
     path = claims_file(text + FILE + "CLAIMS = (claim(Named(NAME).name, print) for _ in range(1))", "more/numpy.py")
     assert list(all_claims(PAPERS, path, no_notice)) == [*LEDGER, "mine.sibling"]
     assert sys.modules["numpy"] is np
+
+
+def test_another_process_can_have_what_a_file_defines(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = claims_file("def measured(run):\n    return 7\n" + FILE + "CLAIMS = (claim('mine.own', measured),)")
+    own = all_claims(PAPERS, path, no_notice)["mine.own"]
+    data = cloudpickle.dumps(own)
+    monkeypatch.delitem(sys.modules, "claims_of_mine")
+    there = cloudpickle.loads(data)
+    assert there.judgement.decide(None) == 7
 
 
 # how a claim fails
