@@ -7,6 +7,7 @@ import pytest
 from marginaudit.reports.audit.built_in import GROUP
 from marginaudit.reports.bound_constants import measure
 from marginaudit.reports.command.arguments import papers
+from marginaudit.reports.study.task import installed_papers
 
 
 def install(folder: Path, value: str, monkeypatch: pytest.MonkeyPatch, name: str = "third") -> None:
@@ -21,6 +22,6 @@ def install(folder: Path, value: str, monkeypatch: pytest.MonkeyPatch, name: str
 
 def forget_papers() -> None:
     """Have them looked for again."""
-    for kept in (papers, measure.known_papers, measure.known_claims, measure.kept_run):
+    for kept in (papers, installed_papers, measure.known_papers, measure.known_claims, measure.kept_run):
         kept.cache_clear()
     measure.LOADED.clear()

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from marginaudit.reports.study.task import installed_papers
 from tests.reports.study.odd_paper import FOLDER
 from tests.third_paper.installed import forget_papers, install
 
@@ -22,7 +21,5 @@ def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (tmp_path / "site", ROOT))))
     monkeypatch.syspath_prepend(str(ROOT))  # loky hands its workers the path of this process
     install(tmp_path / "site", "tests.reports.study.odd_paper:PAPER", monkeypatch, name="odd")
-    installed_papers.cache_clear()
     yield
     forget_papers()
-    installed_papers.cache_clear()
