@@ -136,11 +136,6 @@ def test_what_is_proved_is_vacuous_where_every_bound_is_beyond_reach(
     assert (found.measured, found.slack, found.worst_step) == (None, None, None), "they are those of error bars"
 
 
-def test_of_what_was_not_run_no_proof_speaks() -> None:
-    claim, run = LEDGER["ntp.theorem1.direction"], example(Config(steps2=1))
-    assert judged(claim, run, INCONCLUSIVE) == INCONCLUSIVE
-
-
 @pytest.mark.parametrize("verdict", [Verdict.BROKEN, Verdict.NOT_APPLICABLE])
 def test_no_proof_mends_a_claims_own_failure(verdict: Verdict) -> None:
     measured = replace(MEASURED, verdict=verdict)

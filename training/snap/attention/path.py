@@ -138,6 +138,7 @@ def _turning(logits: Logits, part: float = 0.0) -> Rate:
         if part:
             sizes = np.abs(beta) @ f
             sizes += share * sizes[own, top][:, np.newaxis]
+            sizes[own, top] = 0.0
             by_class += part * f * (f * (f * sizes).sum(axis=1, keepdims=True) + sizes)
         moved = logits.of_query @ by_class
         return np.concatenate([moved[logits.pairs], xi])

@@ -58,6 +58,28 @@ def test_what_rounding_makes_of_a_token_that_has_all_attention(beside: str, rare
     assert abs(found.z.value[0, at] - expected) <= found.z.error[0, at]
 
 
+@pytest.mark.parametrize("rare", [1e-4, 1e-6])
+def test_a_token_with_nearly_all_attention_moves_against_the_others(rare: float) -> None:
+    """By far less than rounding is of each of the two terms of its dz."""
+    data = beside_three({"x": 1.0, "y": rare})
+    found = follow(data, [1.0, 266.0])
+    x, y = (found.logits.names.index(("p", token)) for token in "xy")
+    assert found.z.value[:, x] == pytest.approx(-found.z.value[:, y], rel=1e-9, abs=0)
+    assert (found.z.error[:, x] <= 1e-5 * abs(found.z.value[:, x])).all()
+
+
+def test_the_token_of_a_class_of_one_stays() -> None:
+    found = follow(beside_three({"x": 1.0}), [1.0, 266.0])
+    x = found.logits.names.index(("p", "x"))
+    assert (found.z.value[:, x] == 0).all()
+    assert (found.z.error[:, x] < 1e-18).all()
+
+
+def beside_three(tokens: dict[str, float]) -> SequenceClasses:
+    classes = [("m", "q", {"a": 5.0, "b": 4.0, "x": 1.0}), ("n", "p", tokens)]
+    return SequenceClasses.from_weights("beside", 100_000, classes)
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
