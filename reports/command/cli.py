@@ -13,7 +13,6 @@ from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.audit.built_in import EVERY_PAPERS, PAPER_FILE
 from marginaudit.reports.audit.provenance import date
 from marginaudit.reports.command.arguments import papers
-from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
 from marginaudit.reports.command.streams import reserve_output, standard_output, tell
 from marginaudit.reports.command.usage import told
 
@@ -82,24 +81,23 @@ def _status(arguments: list[str] | None) -> int:
         date()  # a bad SOURCE_DATE_EPOCH is refused before anything runs; matplotlib reads it too
         if arguments is None and "--json" in sys.argv and not {"-h", "--help"} & set(sys.argv):
             reserve_output()
-        with interrupts_kept():
-            try:
-                typed = sys.argv[1:] if arguments is None else arguments
-                return int(cli.main(args=arguments, prog_name="marginaudit", standalone_mode=False, obj=typed))
-            except click.exceptions.NoArgsIsHelpError as error:
-                with standard_output() as output:
-                    output.write(f"{error.format_message()}\n")
-                return 0
-            except OSError as error:
-                if error.filename is None:  # click's own printing
-                    with standard_output():
-                        raise
-                raise
+        try:
+            typed = sys.argv[1:] if arguments is None else arguments
+            return int(cli.main(args=arguments, prog_name="marginaudit", standalone_mode=False, obj=typed))
+        except click.exceptions.NoArgsIsHelpError as error:
+            with standard_output() as output:
+                output.write(f"{error.format_message()}\n")
+            return 0
+        except OSError as error:
+            if error.filename is None:  # click's own printing
+                with standard_output():
+                    raise
+            raise
     except click.ClickException as error:
         tell(f"marginaudit: {told(error, cli)}")
     except InputError as error:
         tell(f"marginaudit: {error}")
-    except (click.Abort, KeyboardInterrupt, Interrupted):
+    except (click.Abort, KeyboardInterrupt):
         tell("marginaudit: interrupted")
         return 130
     except (BrokenPipeError, SystemExit):  # the latter is click's answer to the former, with status 1

@@ -15,7 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from marginaudit.orders import counted, printable, shortened
-from marginaudit.reports.command.interrupts import raise_if_interrupted
 from marginaudit.reports.command.streams import standard_output, tell
 from marginaudit.reports.grid import brief
 from marginaudit.reports.plots.style import VERDICTS
@@ -164,7 +163,7 @@ def print_line(text: str) -> None:
 
 @dataclass
 class Bar:
-    """A progress bar on standard error, silent in a pipe; each update raises a pending interrupt.
+    """A progress bar on standard error, silent in a pipe.
 
     A thread draws it, from the first update on.
     """
@@ -174,7 +173,7 @@ class Bar:
 
     def say(self, text: str) -> None:
         """Show the current task."""
-        self._show()
+        self.progress.start()
         self.progress.update(self.task, description=printable(text))
 
     def log(self, text: str) -> None:
@@ -184,12 +183,8 @@ class Bar:
 
     def reach(self, done: float) -> None:
         """Show how much of the total is done."""
-        self._show()
-        self.progress.update(self.task, completed=done)
-
-    def _show(self) -> None:
-        raise_if_interrupted()
         self.progress.start()
+        self.progress.update(self.task, completed=done)
 
 
 @contextmanager

@@ -1,13 +1,9 @@
-"""Entry point; an interrupt during import or an internal error also ends in one line.
-
-An interrupt while the rest is being imported, and an error of our own, whose traceback comes before the line.
-"""
+"""Entry point: an interrupt during import ends in one line, and so does an internal error, below its traceback."""
 
 import gc
 import os
 import signal
 import sys
-from types import FrameType
 
 INTERNAL_ERROR = 70
 """EX_SOFTWARE of BSD's sysexits.h; 1 would mean violated or refused."""
@@ -15,24 +11,20 @@ INTERNAL_ERROR = 70
 
 def main() -> None:
     """Run the command line."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _leave)  # libraries may catch a KeyboardInterrupt while they are imported
     try:
         from marginaudit.reports.command.cli import main as run
 
         run()
     except SystemExit:
         raise
+    except KeyboardInterrupt:  # while the rest was being imported
+        os.write(2, b"marginaudit: interrupted\n")
+        sys.exit(130)
     except BaseException as error:  # a panic of a library in Rust is no Exception
         sys.exit(_told(error))
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # there is nothing left to interrupt
         gc.freeze()  # what libraries made is not searched for garbage at the end, which takes half a second
-
-
-def _leave(_signal: int, _frame: FrameType | None) -> None:
-    os.write(2, b"marginaudit: interrupted\n")
-    os._exit(130)
 
 
 def _told(error: BaseException) -> int:

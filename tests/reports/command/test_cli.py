@@ -212,7 +212,7 @@ def test_interrupted_while_it_runs(own_folder: Path) -> None:
         running.wait(1)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
-    assert (running.returncode, out, err) == (130, "", "marginaudit: interrupted\n")
+    assert (running.returncode, out, err.strip()) == (130, "", "marginaudit: interrupted")
     assert not list(own_folder.iterdir())
 
 

@@ -1,15 +1,12 @@
 """What the commands print for a person, where standard output is a pipe and where standard error is a terminal."""
 
 import io
-import signal
 import sys
 import threading
-from contextlib import suppress
 
 import pytest
 
 from marginaudit.reports.command.console import MOST_ROWS, cell, print_line, print_summary, print_table, progress_bar
-from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
 from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
 
@@ -104,12 +101,3 @@ def test_progress_is_for_a_terminal_alone(capsys: pytest.CaptureFixture[str], mo
     assert "under [b]way" in terminal.getvalue()
     assert "75 %" in terminal.getvalue()
     assert terminal.getvalue().endswith("\x1b[2K")  # the line is gone in the end
-
-
-@pytest.mark.parametrize("move", ["say", "reach"])
-def test_the_bars_moves_see_an_interrupt_that_was_lost(move: str) -> None:
-    with interrupts_kept(), progress_bar(1) as bar:
-        with suppress(Interrupted):  # as a library does
-            signal.raise_signal(signal.SIGINT)
-        with pytest.raises(Interrupted):
-            getattr(bar, move)(0)
