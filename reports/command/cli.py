@@ -13,7 +13,7 @@ from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.audit.built_in import EVERY_PAPERS, PAPER_FILE
 from marginaudit.reports.audit.provenance import date
 from marginaudit.reports.command.arguments import papers
-from marginaudit.reports.command.streams import reserve_output, standard_output, tell
+from marginaudit.reports.command.streams import discard_output, reserve_output, standard_output, tell
 from marginaudit.reports.command.usage import told
 
 BEFORE_COLLECTING = 50_000
@@ -81,18 +81,10 @@ def _status(arguments: list[str] | None) -> int:
         date()  # a bad SOURCE_DATE_EPOCH is refused before anything runs; matplotlib reads it too
         if arguments is None and "--json" in sys.argv and not {"-h", "--help"} & set(sys.argv):
             reserve_output()
-        try:
-            typed = sys.argv[1:] if arguments is None else arguments
-            return int(cli.main(args=arguments, prog_name="marginaudit", standalone_mode=False, obj=typed))
-        except click.exceptions.NoArgsIsHelpError as error:
-            with standard_output() as output:
-                output.write(f"{error.format_message()}\n")
-            return 0
-        except OSError as error:
-            if error.filename is None:  # click's own printing
-                with standard_output():
-                    raise
-            raise
+        typed = sys.argv[1:] if arguments is None else arguments
+        status = int(cli.main(args=typed or ["--help"], prog_name="marginaudit", standalone_mode=False, obj=typed))
+        standard_output().flush()
+        return status
     except click.ClickException as error:
         tell(f"marginaudit: {told(error, cli)}")
     except InputError as error:
@@ -101,9 +93,13 @@ def _status(arguments: list[str] | None) -> int:
         tell("marginaudit: interrupted")
         return 130
     except (BrokenPipeError, SystemExit):  # the latter is click's answer to the former, with status 1
+        discard_output()
         return 128 + signal.SIGPIPE  # as of a program that the signal ends; 1 would say violated, or refused
     except MemoryError:
         tell("marginaudit: got too little memory, expected enough for the dataset and the steps")
     except OSError as error:
-        tell(f"marginaudit: {shown_path(error.filename)}: got {error.strerror}, expected a file to read or write")
+        if error.filename is None:
+            discard_output()
+        place = "standard output" if error.filename is None else shown_path(error.filename)
+        tell(f"marginaudit: {place}: got {error.strerror}, expected a file to read or write")
     return 2

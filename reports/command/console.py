@@ -45,10 +45,10 @@ def _print(*what: Any, least: int = 0, **how: Any) -> None:
 
     A character that its encoding lacks is written as an escape.
     """
-    with standard_output() as output:
-        if isinstance(output, io.TextIOWrapper):
-            output.reconfigure(errors="backslashreplace")
-        Console(highlight=False, soft_wrap=False, width=max(width(), least)).print(*what, **how)
+    output = standard_output()
+    if isinstance(output, io.TextIOWrapper):
+        output.reconfigure(errors="backslashreplace")
+    Console(highlight=False, soft_wrap=False, width=max(width(), least)).print(*what, **how)
 
 
 def width(piped: int = PIPED_WIDTH) -> int:

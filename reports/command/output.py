@@ -86,16 +86,15 @@ def print_json(document: Any) -> None:
     from marginaudit.reports.page.files import json_text
 
     text = json_text(document)
-    with standard_output() as output:
-        try:
-            output.write(text)
-        except UnicodeEncodeError:  # standard output is not UTF-8; nothing of the text was written
-            output.write(json.dumps(document, allow_nan=False) + "\n")
+    try:
+        standard_output().write(text)
+    except UnicodeEncodeError:  # standard output is not UTF-8; nothing of the text was written
+        standard_output().write(json.dumps(document, allow_nan=False) + "\n")
 
 
 def print_text(text: str) -> None:
     """Write text to standard output, escaping characters that its encoding lacks."""
-    with standard_output() as output:
-        if isinstance(output, io.TextIOWrapper):
-            output.reconfigure(errors="backslashreplace", newline="")
-        output.write(text)
+    output = standard_output()
+    if isinstance(output, io.TextIOWrapper):
+        output.reconfigure(errors="backslashreplace", newline="")
+    output.write(text)

@@ -1,12 +1,11 @@
-"""Standard output and standard error, which may be full or left by their reader."""
+"""Standard output and standard error."""
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TextIO
 
-from marginaudit.orders import InputError, printable
+from marginaudit.orders import printable
 
 _reserved: TextIO | None = None
 """The real standard output, once it is reserved."""
@@ -23,39 +22,17 @@ def reserve_output() -> None:
     os.dup2(2, 1)
 
 
-@contextmanager
-def standard_output() -> Iterator[TextIO]:
-    """Context that turns a failed write to standard output, as on a full disk, into an InputError.
+def standard_output() -> TextIO:
+    """The stream to which a command writes its answer."""
+    return _reserved or sys.stdout
 
-    Raises
-    ------
-    BrokenPipeError
-        Its reader has left.
-    InputError
-        There is another error.
-    """
-    output = _reserved or sys.stdout
-    try:
-        yield output
-        output.flush()
-    except BrokenPipeError:
-        _discard(output)
-        raise
-    except OSError as error:
-        _discard(output)
-        got = error.strerror or "an error"
-        raise InputError("standard output", got=got, expected="room for all of it") from None
+
+def discard_output() -> None:
+    """Drop what could not be written, which Python would otherwise try to flush once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), standard_output().fileno())
 
 
 def tell(text: str) -> None:
-    """Print a line to standard error; a closed one is ignored."""
-    try:
-        print(printable(text), file=sys.stderr, flush=True)
-    except OSError:
-        _discard(sys.stderr)
-
-
-def _discard(stream: TextIO) -> None:
-    """Drop the stream's buffer, which Python would otherwise try to flush once more at exit."""
+    """Print a line to standard error, if it can be."""
     with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        print(printable(text), file=sys.stderr, flush=True)

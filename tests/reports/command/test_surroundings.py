@@ -18,7 +18,7 @@ from marginaudit.reports.command import start
 from tests.command_line import SHORT, Command, strict_json
 
 ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-FULL = "marginaudit: standard output: got No space left on device, expected room for all of it\n"
+FULL = "marginaudit: standard output: got No space left on device, expected a file to read or write\n"
 
 
 def redirected(how: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
