@@ -10,17 +10,18 @@ import click
 from marginaudit.margins.ntp import require_dense
 from marginaudit.orders.ntp import Dataset
 from marginaudit.orders.ntp.embed import KINDS
+from marginaudit.reports.audit.sources import load
 from marginaudit.reports.command.arguments import CHOSEN, DATASET, JSON, AsksPapers, matching
 from marginaudit.reports.command.console import cell, print_line, print_table, print_texts, progress_bar, width
 from marginaudit.reports.command.options import FilePath, Parsed, configs, settings_options
 from marginaudit.reports.command.output import check_output, print_json, write_figure, write_table
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.ntp.claims import CLAIMS
-from marginaudit.reports.ntp.commands.datasets import load_trainable
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.figures.relaxed import relaxed_figure
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.relaxed import SHARES, Arm, Seen, seen_on, statement
+from marginaudit.reports.ntp.trainable import trainable
 from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.settings import each, whole
 
@@ -95,7 +96,8 @@ def relax(
         check_output(plot, "--plot", *FORMATS, reads=[dataset])
     claims = matching(patterns, CLAIMS)
     config = configs("train", [PAPER], [PAPER], given)
-    data = load_trainable(dataset)
+    source = load(dataset, [PAPER])
+    data = trainable(source.dataset, source.origin)
     require_dense(data, "W_ov", "none of which is zero")
     arms = arms_of(data, kinds or ("unit",), dims, seeds, config[PAPER.name])
     arms = [replace(arm, certify=enclose) for arm in arms]
