@@ -14,9 +14,9 @@ from marginaudit.orders.ntp import CASES as SENTENCES
 from marginaudit.orders.snap import CASES as CLASSES
 from marginaudit.reports import LEDGER, Claim, Finding, Verdict
 from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.claim import Judgement
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.judgements import Decided
-from marginaudit.reports.judgements.parts import Judging
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims.lemma5 import LEMMA5_PARTS
 from marginaudit.reports.ntp.claims.lemma6 import LEMMA6_LOWER, LEMMA6_UPPER
@@ -137,12 +137,12 @@ def lemma5_with(name: str, by: float) -> Mapping[str, Any]:
     return {"parts": {**LEMMA5_PARTS, name: lowered}}
 
 
-def lemma7_with(claim: Claim, factor: float) -> Judging:
+def lemma7_with(claim: Claim, factor: float) -> Judgement:
     """Lemma 7 with another a_t, and from t = 1 on."""
     judgement: Any = claim.judgement
     allowed = judgement.decide.keywords["allowed"]
     decide = partial(decide_lemma7, allowed=lambda run, norm: factor * allowed(run, norm), threshold=None)
-    found: Judging = replace(judgement, decide=decide)
+    found: Judgement = replace(judgement, decide=decide)
     return found
 
 
@@ -175,7 +175,7 @@ DECIDED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
 LEMMA7 = {"ntp.lemma7": (1e-6, -1), "ntp.lemma7.rederived": (1e-6,), "sharp.lemma7": (1 / 1100, -1)}
 """Factors of a_t that are too small."""
 
-OTHERWISE: Mapping[str, Callable[[Any], Judging]] = {
+OTHERWISE: Mapping[str, Callable[[Any], Judgement]] = {
     "ntp.prop1.direction": turned,
     "ntp.theorem3.order": opposite,
     "ntp.theorem3.order.any-step": opposite,
@@ -183,7 +183,7 @@ OTHERWISE: Mapping[str, Callable[[Any], Judging]] = {
 }
 """Twins that are not those of their kind."""
 
-BOUND_BY: Mapping[str, Judging] = {"snap.lemma17": LEMMA17_BOUND, "snap.theorem1.a": XI_POSITIVE}
+BOUND_BY: Mapping[str, Judgement] = {"snap.lemma17": LEMMA17_BOUND, "snap.theorem1.a": XI_POSITIVE}
 """The bounds that procedures judge by."""
 
 FALSE: Mapping[str, str] = {
@@ -251,7 +251,7 @@ def run_of(claim: Claim) -> Any:
     return classes_run("snap-single" if "single_common" in claim.assumptions else "snap-symmetric")
 
 
-def twins(claim: Claim) -> Iterator[tuple[str, Judging, Judging]]:
+def twins(claim: Claim) -> Iterator[tuple[str, Judgement, Judgement]]:
     """The name of each part that is not itself violated, its judgement and a false twin of it."""
     if claim.id in DECIDED:
         yield from (("", claim.judgement, decided_with(claim, **change).judgement) for change in DECIDED[claim.id])

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from marginaudit.reports import Claim, Series
+from marginaudit.reports.claim import Judgement
 from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit, Parts
 from marginaudit.reports.judgements.compare import FADED
-from marginaudit.reports.judgements.parts import Judging
 
 
 def parts(claim: Claim) -> Mapping[str, Any]:
@@ -54,7 +54,7 @@ def decided_with(claim: Claim, **change: Any) -> Claim:
     return replace(claim, judgement=replace(judgement, decide=partial(judgement.decide, **change)))
 
 
-def one_entry_off(judgement: Judging) -> Equal:
+def one_entry_off(judgement: Judgement) -> Equal:
     """One entry of what is expected is moved by five error bars or roundings, and not by what may have underflowed."""
     assert isinstance(judgement, Equal)
 
@@ -127,7 +127,7 @@ def elsewhere(judgement: Limit) -> Limit:
     return replace(judgement, predicted=lambda at: 1.1 * judgement.predicted(at), positive=False)
 
 
-OF_KIND: Mapping[type, Callable[[Any], Judging]] = {
+OF_KIND: Mapping[type, Callable[[Any], Judgement]] = {
     Equal: one_entry_off,
     Bounded: tightened,
     HiddenConstant: steeper,

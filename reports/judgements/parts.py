@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
-from marginaudit.reports.claim import BeyondTheRun, undecided
+from marginaudit.reports.claim import BeyondTheRun, Judgement, undecided
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
 
 
@@ -27,13 +27,6 @@ class Decided:
         return self.decide(run)
 
 
-class Judging(Protocol):
-    """A judgement."""
-
-    def judge(self, run: Any) -> Finding:
-        """The verdict on a run."""
-
-
 @dataclass(frozen=True)
 class Parts:
     """All parts are true. The verdict is that of the worst one, see `joined`.
@@ -44,7 +37,7 @@ class Parts:
     note : from a run to what else the reader is to know, "" for nothing
     """
 
-    parts: Mapping[str, Judging]
+    parts: Mapping[str, Judgement]
     note: "Callable[[Any], str]" = field(default=lambda _: "")
 
     kind = "several parts"
@@ -54,7 +47,7 @@ class Parts:
         return joined({name: _judged(part, run) for name, part in self.parts.items()}, self.note(run))
 
 
-def _judged(part: Judging, run: Any) -> Finding:
+def _judged(part: Judgement, run: Any) -> Finding:
     """The verdict on a part: inconclusive where it is about steps that the run lacks."""
     try:
         return part.judge(run)

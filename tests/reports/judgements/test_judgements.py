@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from marginaudit.reports.claim import Judgement
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit, Threshold
 from marginaudit.reports.judgements.bounded import first_step
 from marginaudit.reports.judgements.compare import FADED, UNDERFLOW
-from marginaudit.reports.judgements.parts import Judging
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.series import by_formula, exact_series, series
 from marginaudit.reports.verdict import Evidence, Verdict
@@ -72,7 +72,7 @@ def test_no_rule_overflows_at_the_ends_of_float64(value: float, stated: float) -
     wide, bound = measured(0 * STEP + value), lambda _, t: np.full(len(t), stated)
     alike = Verdict.HOLDS if np.isfinite(value) else Verdict.INCONCLUSIVE
     true = Verdict.HOLDS if np.isfinite(stated) else Verdict.VACUOUS
-    expected: dict[Judging, Verdict] = {
+    expected: dict[Judgement, Verdict] = {
         Bounded(wide, upper=bound): true if value < stated else Verdict.VIOLATED,
         Bounded(wide, lower=bound): true if value > stated else Verdict.VIOLATED,
         Equal(wide, measured(0 * STEP + stated)): Verdict.VIOLATED,
