@@ -47,10 +47,8 @@ class Store:
         """The result of a key, as JSON data; None where there is no key or no result, or its file is damaged."""
         if self.folder is None or self.fresh or key is None:
             return None
-        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-            document = json.loads(self.path(key).read_bytes())
-            if document["sum"] == _sum(key, json.dumps(document["value"])):
-                return document["value"]
+        with suppress(OSError, ValueError, RecursionError):
+            return json.loads(self.path(key).read_bytes())
         return None
 
     def write(self, key: str | None, value: Any) -> None:
@@ -63,9 +61,8 @@ class Store:
         """
         if self.folder is None or key is None:
             return
-        text = json.dumps(value)
         with suppress(*[OSError] * self.cache):
-            write_whole(self.path(key), f'{{"sum": "{_sum(key, text)}", "value": {text}}}\n')
+            write_whole(self.path(key), f"{json.dumps(value)}\n")
             if self.cache:
                 files = sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
                 for old in files[MOST_KEPT:]:
@@ -140,7 +137,3 @@ def difference(old: Mapping[str, Mapping[str, str]], new: Mapping[str, Mapping[s
         more = f" and {len(files) - 3} more" if len(files) > 3 else ""
         found.append(f"other code in {', '.join(files[:3])}{more}")
     return "; ".join(found)
-
-
-def _sum(key: str, text: str) -> str:
-    return hashlib.sha256(f"{key}{text}".encode()).hexdigest()

@@ -32,8 +32,6 @@ def test_writing_and_reading(tmp_path: Path) -> None:
         lambda text: "",
         lambda text: "null",
         lambda text: "[" * 100_000,
-        lambda text: text.replace("0.1", "0.2"),
-        lambda text: text.replace('"sum": "', '"sum": "0'),
     ],
 )
 def test_what_is_damaged_is_none(tmp_path: Path, damage: Callable[[str], str]) -> None:
@@ -41,9 +39,6 @@ def test_what_is_damaged_is_none(tmp_path: Path, damage: Callable[[str], str]) -
     results.write("k", VALUE)
     results.path("k").write_text(damage(results.path("k").read_text()))
     assert results.read("k") is None
-    results.write("k", VALUE)
-    results.path("k").rename(results.path("other"))
-    assert results.read("other") is None
 
 
 def test_a_result_is_made_once(tmp_path: Path) -> None:
