@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marginaudit.orders import InputError, printable, shown, shown_path
+from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.audit.built_in import BUILT_IN, EVERY_PAPERS, GROUP, PAPER_FILE, STATEMENTS
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, module_of_file, place_of
 from marginaudit.reports.claim import Claim, Ledger
@@ -120,22 +120,6 @@ def _names(paper: Paper) -> Iterator[tuple[str, str]]:
     yield from (("figure", name) for name in (paper.sweeps.specs if paper.sweeps is not None else ()))
     yield from (("table", table.name) for table in paper.tables)
     yield from (("command", name) for name in paper.commands)
-
-
-def chosen(papers: Iterable[Paper], name: str) -> tuple[Paper, ...]:
-    """The paper of a name, or all for ``all``.
-
-    Raises
-    ------
-    InputError
-        There is none.
-    """
-    known = tuple(papers)
-    found = tuple(paper for paper in known if name in ("all", paper.name))
-    if not found:
-        expected = f"{', '.join(paper.name for paper in known)} or all"
-        raise InputError(f"--paper {printable(name)}", got="no paper of that name", expected=expected)
-    return found
 
 
 def paper_of(data: Any, papers: Iterable[Paper]) -> Paper:

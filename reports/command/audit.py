@@ -231,11 +231,10 @@ def _planned(asked: Asked) -> Plan:
         Some of it cannot be loaded, or no claim is about the datasets.
     """
     from marginaudit.reports.audit.auditing import distinct_names
-    from marginaudit.reports.audit.ledger import chosen
     from marginaudit.reports.audit.sources import cases_of, load, once_each, papers_of, some_judged, with_trajectories
     from marginaudit.reports.command.description import asked_for
 
-    audited = chosen(papers(), asked.name or "all")
+    audited = tuple(paper for paper in papers() if asked.name in (None, "all", paper.name))
     with asked_for(asked.by_file):
         known = only_of(asked.claims_file) if asked.only_mine else ledger(asked.claims_file, audited)
     of_file = shown_path(asked.claims_file) if asked.only_mine and asked.claims_file else ""
