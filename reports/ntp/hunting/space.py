@@ -111,10 +111,9 @@ class SentenceSpace(Space):
     measures = ("V", "N", "L_max")
     implies = IMPLIES
     runs = RUNS
-
-    def smallest(self) -> Iterator[Dataset]:
-        """See `smallest_datasets`."""
-        return smallest_datasets()
+    smallest = staticmethod(smallest_datasets)
+    reductions = staticmethod(smaller)
+    size = staticmethod(size)
 
     def enumerated(self, required: Collection[str], without: str | None) -> bool:
         """Whether some of the smallest are of the kind that is looked for."""
@@ -126,14 +125,6 @@ class SentenceSpace(Space):
 
         also = set() if "injective" in required else {"injective"}
         return datasets({*broken, *also}, prefix_closed="prefix_closed" in required)
-
-    def reductions(self, dataset: Dataset) -> Iterator[Dataset]:
-        """See `smaller`."""
-        return smaller(dataset)
-
-    def size(self, dataset: Dataset) -> tuple[int, ...]:
-        """See `size`."""
-        return size(dataset)
 
     def proof(self, dataset: Dataset) -> dict[str, Any] | None:
         """The exact solutions, for `marginaudit verify`; None where there are none."""

@@ -140,10 +140,9 @@ class ClassSpace(Space):
     measures = ("K", "M")
     implies = FAIL_WITH
     runs = RUNS
-
-    def smallest(self) -> Iterator[SequenceClasses]:
-        """See `smallest_classes`."""
-        return smallest_classes()
+    smallest = staticmethod(smallest_classes)
+    reductions = staticmethod(smaller)
+    size = staticmethod(size)
 
     def enumerated(self, required: Collection[str], without: str | None) -> bool:
         """Whether some of the smallest are of the kind that is looked for."""
@@ -154,14 +153,6 @@ class ClassSpace(Space):
         from marginaudit.reports.snap.hunting.strategies import classes
 
         return classes(broken, required)
-
-    def reductions(self, dataset: SequenceClasses) -> Iterator[SequenceClasses]:
-        """See `smaller`."""
-        return smaller(dataset)
-
-    def size(self, dataset: SequenceClasses) -> tuple[int, ...]:
-        """See `size`."""
-        return size(dataset)
 
 
 SPACE = ClassSpace()
