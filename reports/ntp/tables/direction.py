@@ -9,7 +9,6 @@ import numpy as np
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.grid import NONE, Grid, brief
 from marginaudit.reports.json_data import finite
-from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp.algorithm1 import LISTED_STEPS
 from marginaudit.reports.ntp.claims import proposition1, theorem1
 from marginaudit.reports.ntp.run import NotAlgorithm1, Run
@@ -134,23 +133,16 @@ def _unmet(run: Run, claim: Claim) -> str | None:
 
 def _measured(run: Run, claim: Claim) -> dict[int, tuple[float, float]]:
     """Value and error bar by step, where there is an error bar."""
-    series = _bounded(claim).measure(run)
+    judgement: Any = claim.judgement
+    series = judgement.measure(run)
     steps = [] if series.step is None else series.step.tolist()
     pairs = zip(series.value.tolist(), series.radius.tolist(), strict=True)
     return {step: pair for step, pair in zip(steps, pairs, strict=True) if all(map(math.isfinite, pair))}
 
 
 def _bound(run: Run, claim: Claim, step: int) -> float:
-    upper = _bounded(claim).upper
-    if upper is None:
-        raise TypeError(f"{claim.id} has no upper bound")
-    return float(np.asarray(upper(run, np.array([step], dtype=float)))[0])
-
-
-def _bounded(claim: Claim) -> Bounded:
-    if not isinstance(claim.judgement, Bounded):
-        raise TypeError(f"{claim.id} is no bound")
-    return claim.judgement
+    judgement: Any = claim.judgement
+    return float(np.asarray(judgement.upper(run, np.array([step], dtype=float)))[0])
 
 
 def ratio(above: float | None, below: float | None) -> float | None:
