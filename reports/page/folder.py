@@ -5,6 +5,7 @@ that no report has written stay, and so does what was edited since: a report tha
 """
 
 import errno
+import fcntl
 import hashlib
 import json
 import os
@@ -13,27 +14,32 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from marginaudit.orders import InputError, printable
 
 MANIFEST = "report.json"
 STAGED = ".marginaudit-"
-"""Prefix of the temporary folder in which files are staged."""
-
-HASHES = "hashes.json"
-"""Hashes of the staged files, to recognise those that a killed process already moved."""
+"""Prefix of the temporary folder in which files are staged; what a killed process moved is in its manifest."""
 
 EXPECTED = "a folder to write the report to: a new one, an empty one or an earlier report's"
 
 
 def manifest(folder: Path) -> dict[str, str] | None:
     """SHA-256 of each file that the folder's report.json lists, itself left out; None where there is no report."""
-    document = _json(folder / MANIFEST)
+    try:
+        document = json.loads((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
     if not isinstance(document, dict) or "marginaudit" not in document:
         return None
     hashes = document.get("sha256")
-    return _within(hashes) if isinstance(hashes, dict) else None
+    if not isinstance(hashes, dict):
+        return None
+    return {  # inside the folder: a report.json that somebody else wrote may name any file
+        name: digest
+        for name, digest in hashes.items()
+        if isinstance(digest, str) and not PurePosixPath(name).is_absolute() and ".." not in PurePosixPath(name).parts
+    }
 
 
 def check_folder(folder: Path) -> None:
@@ -79,15 +85,14 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
                     raise _refused(folder, f"{name}, which no report has written")
             staged = Path(tempfile.mkdtemp(prefix=STAGED, dir=folder))
             try:
-                (staged / HASHES).write_text(json.dumps(hashes), encoding="utf-8")
                 for name, content in files.items():
-                    path = staged / "files" / name
+                    path = staged / name
                     path.parent.mkdir(parents=True, exist_ok=True)
                     path.write_bytes(content)
             except BaseException:
                 shutil.rmtree(staged, ignore_errors=True)
                 raise
-            _put_in_place(folder, staged / "files", hashes, written)
+            _put_in_place(folder, staged, hashes, written)
             for path in (staged, *left):
                 shutil.rmtree(path, ignore_errors=True)
 
@@ -113,9 +118,7 @@ def _written(folder: Path) -> set[str]:
         A file of the report was edited, or there are files but no report.
     """
     report = manifest(folder)
-    known = [
-        _within(hashes) for staged in folder.glob(f"{STAGED}*") if isinstance(hashes := _json(staged / HASHES), dict)
-    ]
+    known = [found for staged in folder.glob(f"{STAGED}*") if (found := manifest(staged)) is not None]
     if report is None and not known and any(not path.name.startswith(STAGED) for path in folder.iterdir()):
         raise _refused(folder, "a folder of files that are no report")
     if report is not None:
@@ -127,21 +130,6 @@ def _written(folder: Path) -> set[str]:
         elif report is not None and name in report and (folder / name).exists():
             raise _refused(folder, f"{name}, edited since the report was written")
     return written
-
-
-def _within(hashes: Mapping[str, Any]) -> dict[str, str]:
-    """The hashes of files inside the folder: a report.json that somebody else wrote may name any."""
-    return {
-        name: digest
-        for name, digest in hashes.items()
-        if isinstance(digest, str) and not PurePosixPath(name).is_absolute() and ".." not in PurePosixPath(name).parts
-    }
-
-
-def _json(path: Path) -> Any:
-    with suppress(OSError, ValueError, RecursionError):
-        return json.loads(path.read_bytes())
-    return None
 
 
 def _hash_of(path: Path) -> str | None:
@@ -164,12 +152,7 @@ def refusing(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Exclusive flock on a folder; without effect where flock is not available."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
+    """Exclusive flock on a folder; without effect on a file system that has none."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):
