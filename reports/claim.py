@@ -150,8 +150,6 @@ class Claim:
             value = getattr(self, name)
             if not isinstance(value, expected):
                 self._refuse(f"{shown(value)} as {name}", EXPECTED[expected])
-            if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
-                self._refuse(f"{shown(value)} as {name}", "characters that UTF-8 has")
         if not NAME.fullmatch(self.id):
             self._refuse(f"{shown(self.id)} as id", "letters, digits, dots, hyphens and underscores")
         judge, kind = (getattr(self.judgement, name, None) for name in ("judge", "kind"))

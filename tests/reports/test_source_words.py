@@ -23,7 +23,6 @@ from tests.command_line import Command
         ),
         ({"quotation": "It is so."}, "got no place of 'It is so.', expected one"),
         ({"reading": 3}, "got 3 as reading, expected text"),
-        ({"place": "\ud800"}, "as place, expected text that UTF-8 has"),
     ],
 )
 def test_what_no_report_can_hold_is_refused(fields: dict[str, Any], message: str) -> None:

@@ -296,12 +296,6 @@ def test_nan_in_a_series_is_broken(value: float, radius: float, said: str) -> No
     assert (found.verdict, f"{said} not a number" in found.detail) == (Verdict.BROKEN, True)
 
 
-@pytest.mark.parametrize("field", ["source", "statement", "formula", "instead"])
-def test_a_text_that_no_file_can_hold_is_refused(field: str) -> None:
-    with pytest.raises(ValueError, match=f"as {field}, expected characters that UTF-8 has"):
-        replace(LEDGER["sharp.stage1"], **{field: "\udc80"})  # type: ignore[arg-type]
-
-
 def test_a_reason_for_absence_is_words() -> None:
     sound = Finding(Verdict.HOLDS)
     assert decided(sound, absent=lambda _: "nothing here").judge(short()).verdict is Verdict.NOT_APPLICABLE
