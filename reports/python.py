@@ -11,7 +11,6 @@ from marginaudit.orders import InputError, printable, shown
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.auditing import Audit, distinct_names
 from marginaudit.reports.audit.ledger import all_papers, configs_of, matching_ids
-from marginaudit.reports.audit.provenance import date
 from marginaudit.reports.audit.sources import (
     cases_of,
     comparing,
@@ -189,7 +188,6 @@ def audit(
     >>> report.verdict("ntp.prop2.closed-form").verdict
     <Verdict.HOLDS: 'holds'>
     """
-    date()  # a bad SOURCE_DATE_EPOCH is refused before anything runs
     papers = all_papers(lambda _: None)
     chosen = _claims(claims, papers)
     if data is None:

@@ -11,7 +11,6 @@ import click
 
 from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.audit.built_in import EVERY_PAPERS, PAPER_FILE
-from marginaudit.reports.audit.provenance import date
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.streams import discard_output, reserve_output, standard_output, tell
 from marginaudit.reports.command.usage import told
@@ -78,7 +77,6 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _status(arguments: list[str] | None) -> int:
     try:
-        date()  # a bad SOURCE_DATE_EPOCH is refused before anything runs; matplotlib reads it too
         if arguments is None and "--json" in sys.argv and not {"-h", "--help"} & set(sys.argv):
             reserve_output()
         typed = sys.argv[1:] if arguments is None else arguments

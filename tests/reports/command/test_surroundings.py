@@ -11,9 +11,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from marginaudit import audit
-from marginaudit.orders import InputError
-from marginaudit.reports.audit.provenance import date
 from marginaudit.reports.command import start
 from tests.command_line import SHORT, Command, strict_json
 
@@ -104,22 +101,6 @@ def test_an_error_of_the_program_itself_is_no_verdict(
     kind = type(error).__name__
     last = f"marginaudit: internal error: {kind}; please report it, with the lines above, to {where}"
     assert err.splitlines()[-1] == last
-
-
-@pytest.mark.parametrize("given", ["253402300800", "9" * 5000, "-5", "1.5"])
-def test_a_time_that_no_date_can_say_is_refused_before_anything_runs(
-    command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch, given: str
-) -> None:
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", given)
-    for arguments in (["audit", "example-1"], ["figure", "statements"], ["classify", "example-1"]):
-        line = command.refused(*arguments)
-        assert line.startswith("SOURCE_DATE_EPOCH: got '")
-        assert line.endswith("expected whole seconds since 1970, from 0 to 253402300799")
-    assert not list(own_folder.iterdir())
-    with pytest.raises(InputError, match="SOURCE_DATE_EPOCH"):
-        audit("no dataset is looked for")
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "253402300799")
-    assert date() == "9999-12-31T23:59:59Z"
 
 
 def test_a_path_that_is_not_utf_8(command: Command, own_folder: Path) -> None:
