@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders import counted
+from marginaudit.orders.arrays import Floats
 from marginaudit.reports.judgements.bounded import Formula
 from marginaudit.reports.judgements.compare import FADED, curve_of, left_out
 from marginaudit.reports.series import Series, as_series, position, position_text
 from marginaudit.reports.verdict import Curve, Finding, Verdict, needed, not_applicable
 
-Floats: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 HEADROOM = 2.0

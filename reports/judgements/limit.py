@@ -2,16 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.reports.judgements.compare import curve_of
 from marginaudit.reports.series import Series, as_series, position, position_text
 from marginaudit.reports.verdict import Finding, Verdict
-
-Floats: TypeAlias = NDArray[np.float64]
 
 NEAR = 0.01
 """Relative distance from the prediction below which a limit counts as reached."""

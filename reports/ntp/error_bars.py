@@ -1,16 +1,14 @@
 """Error bars of a run's measured quantities, from the error of its weights."""
 
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.training.ntp import StageRecord
 from marginaudit.training.ntp.steps.underflow import TINY, longest
-
-Floats: TypeAlias = NDArray[np.float64]
 
 EPS = float(np.finfo(float).eps)
 

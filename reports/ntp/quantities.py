@@ -1,13 +1,14 @@
 """Quantities of a run, as series with their error bars, that several claims measure."""
 
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import Infeasible
 from marginaudit.orders import counted
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp import Token
 from marginaudit.reports.claim import NotRecorded
 from marginaudit.reports.ntp.error_bars import (
@@ -22,8 +23,6 @@ from marginaudit.reports.ntp.run import ENCLOSED_STEPS, Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.verdict import Evidence
 from marginaudit.training.ntp import StageRecord
-
-Floats: TypeAlias = NDArray[np.float64]
 
 SATURATED = 30
 """exp(-30) of attention is on other than optimal tokens: see `asymptotic_from`."""

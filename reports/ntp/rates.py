@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.run import Run
-
-Floats = NDArray[np.float64]
 
 ABOVE_THE_FLOOR = 0.01
 """Entries whose stated relative error is larger are left out of every fit."""

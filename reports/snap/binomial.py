@@ -9,10 +9,10 @@ import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import ArrayLike, NDArray
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports.snap.run import evenly_spaced
 
-Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
 LEVELS = (0.99, 0.9, 0.5, 0.1, 0.01, 1e-3, 1e-6)

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.judgements.slack import Side
-from marginaudit.reports.tighten.measure import Entries, Floats, Measured
+from marginaudit.reports.tighten.measure import Entries, Measured
 
 CONFIDENCE = 0.95
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders import InputError
+from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.slack import Side
@@ -16,8 +17,6 @@ from marginaudit.reports.run import BaseRun
 from marginaudit.reports.series import Series, position
 from marginaudit.reports.sweeps import Design
 from marginaudit.reports.verdict import Finding, Verdict
-
-Floats = NDArray[np.float64]
 
 DRAWN = 3
 """Datasets drawn per point of a design, each with another seed."""

@@ -5,9 +5,9 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import Exact
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided
@@ -19,8 +19,6 @@ from marginaudit.reports.series import FORMULA_ROUNDING, series, step_from
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, Standing, proved, refuted
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, needed
-
-Floats: TypeAlias = NDArray[np.float64]
 
 Side: TypeAlias = Literal["lower", "upper"]
 

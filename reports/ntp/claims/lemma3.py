@@ -1,10 +1,8 @@
 """Lemma 3 of arXiv 2409.17335: stage 1 treats all wrong labels of a token alike."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
@@ -14,8 +12,6 @@ from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 def _label_spread(run: Run) -> Series:

@@ -1,12 +1,11 @@
 """Lemma 4 of arXiv 2409.17335: the gradient of stage 2 where all margins of W_ov are one A."""
 
 from collections.abc import Mapping
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import Infeasible
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp import Dataset, gram_deviation
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim
@@ -19,8 +18,6 @@ from marginaudit.reports.series import series
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved
 from marginaudit.training.ntp import stage2_loss
-
-Floats: TypeAlias = NDArray[np.float64]
 
 MARGINS = (0.5, 8.0)
 """The common margins A of W_ov at which Lemma 4 is compared."""

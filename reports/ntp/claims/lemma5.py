@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided
@@ -22,7 +23,6 @@ from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved
 from marginaudit.reports.verdict import Finding
 
-Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 
 MOST_TOGETHER = 1_000_000

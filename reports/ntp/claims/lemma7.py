@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import Exact
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided, Threshold
@@ -36,7 +37,6 @@ FORMULA = (
     r"{\lVert W^*_{kq}\rVert}\left\langle\nabla\mathcal L,W^*_{kq}\right\rangle,\quad a_t="
 )
 
-Floats: TypeAlias = NDArray[np.float64]
 
 Allowed: TypeAlias = Callable[[Run, Floats], Floats]
 """Function from a run and norms ||W|| to the a_t ||W|| of a lemma."""

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import ALLOWANCE, Bounded, Decided, Equal, Limit
@@ -27,8 +27,6 @@ from marginaudit.training.ntp.model.losses import log_infimum_ball, log_softplus
 
 if TYPE_CHECKING:
     import flint
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 def log_infimum(run: Run) -> Series:

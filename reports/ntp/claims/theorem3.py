@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp import QueryOrder, Token
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim, ProofCondition
@@ -18,8 +17,6 @@ from marginaudit.reports.ntp.step_size import as_printed_and_for_any_step
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
-
-Floats: TypeAlias = NDArray[np.float64]
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
 

@@ -5,19 +5,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp import QueryOrder, Token
 from marginaudit.reports.ntp.claims.theorem3_misled import rivals
 from marginaudit.reports.ntp.error_bars import score_error
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
 from marginaudit.training.ntp import label_logits, log_probabilities
-
-Floats: TypeAlias = NDArray[np.float64]
 
 LENGTHS = (2, 3, 4, 8, 16, 64, 1024)
 """Lengths for which the first step with right answers is reported."""

@@ -13,11 +13,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp import QueryOrder, Token
 from marginaudit.reports.ntp.error_bars import score_error
 from marginaudit.reports.ntp.run import Run
 
-Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 
 BUILDABLE = 1_000_000

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.reports.ntp.config import PAPER_STEPS
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.paper import RunRecords
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
-Floats = NDArray[np.float64]
 
 MOST = 2.0
 """Largest possible 1 - cos."""
