@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import Exact
 from marginaudit.orders.arrays import Floats
-from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided, Threshold
 from marginaudit.reports.judgements.bounded import LAST_DECADE, Steps
-from marginaudit.reports.ntp.bounds import UNEVEN, Sizes, of_sizes, root_two
+from marginaudit.reports.ntp.bounds import ASSUMPTIONS, UNEVEN, Sizes, of_sizes, root_two
 from marginaudit.reports.ntp.error_bars import EPS, state_error
 from marginaudit.reports.ntp.quantities import no_stage2
 from marginaudit.reports.ntp.run import Run
@@ -27,8 +26,6 @@ from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, ser
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Finding, Verdict
-
-ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 
 INEQUALITY = "<grad Loss, W^(t)> >= (1 + a_t) (||W^(t)||/||W*_kq||) <grad Loss, W*_kq>"
 AUDITED_AS = "Audited as a bound on by how much the descent direction's cosine with W^(t) exceeds that with W*_kq."

@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.bounded import Steps
@@ -30,8 +29,6 @@ from marginaudit.reports.ntp.step_size import (
 )
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
-
-ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 
 
 def _direction_bound(run: Run, t: Steps) -> Steps:
@@ -70,7 +67,7 @@ NORM = Claim(
     ),
     statement=f"For t >= 2: {lemma6.LEMMA6.statement}",
     formula=lemma6.LEMMA6.formula + r",\quad t\ge 2",
-    assumptions=ASSUMPTIONS,
+    assumptions=bounds.ASSUMPTIONS,
     judgement=Bounded(
         measure=partial(stage2_norm, first=2),
         lower=lemma6.least_norm,
@@ -96,7 +93,7 @@ DIRECTION = Claim(
         r"1-\cos\left(W_{kq}^{(t)},W^*_{kq}\right)\le"
         r"\frac{54\,N L_{\max}^4\lVert W^*_{kq}\rVert^4\log^2 t}{t\eta},\quad t\ge 2"
     ),
-    assumptions=ASSUMPTIONS,
+    assumptions=bounds.ASSUMPTIONS,
     judgement=Bounded(
         measure=partial(stage2_direction, first=2),
         upper=_direction_bound,

@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 
-from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.judgements.bounded import Steps
@@ -21,8 +20,6 @@ from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.step_size import ORDER_ONE, READ_AS, as_printed_and_for_any_step, refuted_by_long_steps
 from marginaudit.reports.source_words import SourceWords, corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
-
-ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 
 
 @dataclass(frozen=True)
@@ -161,7 +158,7 @@ def _weight(suffix: str, constants: Constants, *, hunted: int) -> tuple[Claim, C
             r"\min_n\sum_{l\in l(n)}\varphi_l^{(n,t)}\ge\frac{1}{1+L_{\max}\exp(-C_1t)},\quad "
             r"C_1=\frac{\eta}{4L_{\max}\lVert W^*_{kq}\rVert^2}"
         ),
-        assumptions=ASSUMPTIONS,
+        assumptions=bounds.ASSUMPTIONS,
         judgement=Bounded(
             measure=partial(stage2_log_other_weight, first=2),
             upper=_log_other_weight_bound,
@@ -213,7 +210,7 @@ def _loss(suffix: str, constants: Constants) -> tuple[Claim, Claim]:
             r"\mathcal L\le V\exp\left(-C_0T\left(1-\frac{2L_{\max}}{L_{\max}+\exp(C_1t)}\right)\right),\quad "
             r"C_0=\frac{\eta_0}{4\lVert W^*_{ov}\rVert^2}"
         ),
-        assumptions=ASSUMPTIONS,
+        assumptions=bounds.ASSUMPTIONS,
         judgement=Bounded(
             measure=partial(stage2_log_loss, first=2),
             upper=_log_loss_bound,

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Limit, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
@@ -10,6 +9,7 @@ from marginaudit.reports.snap.conditions import VOCABULARIES, no_recorded_growth
 from marginaudit.reports.snap.config import FARTHEST
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.two_stages import ones
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved
 from marginaudit.training.snap.limit import gap, h_star
@@ -61,10 +61,6 @@ def lags_by_rate(run: ClassRun) -> Series:
     return _lags([(1 / eta_Y, largest_lag(run.M, eta_Y)) for eta_Y in RATES.tolist()], "1/eta_Y")
 
 
-def _one(run: ClassRun, at: Floats) -> Floats:
-    return np.ones(len(at))
-
-
 LEMMA7_GAP = Claim(
     id="snap.lemma7.gap",
     source="arXiv 2305.16380, Lemma 7 (a)",
@@ -82,8 +78,8 @@ LEMMA7_GAP = Claim(
             "(h* - h) M/eta_Y is between 0 and 2": Bounded(
                 measure=gaps, lower=lambda _, s: np.zeros(len(s)), upper=lambda _, s: np.full(len(s), 2.0)
             ),
-            "One c serves every M at this eta_Y": HiddenConstant(measure=lags_by_vocabulary, shape=_one),
-            "One c serves every eta_Y at this M": HiddenConstant(measure=lags_by_rate, shape=_one),
+            "One c serves every M at this eta_Y": HiddenConstant(measure=lags_by_vocabulary, shape=ones),
+            "One c serves every eta_Y at this M": HiddenConstant(measure=lags_by_rate, shape=ones),
         }
     ),
     absent=no_recorded_growth,
