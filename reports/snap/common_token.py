@@ -21,6 +21,8 @@ from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import beyond_steps, scaled_time
 from marginaudit.reports.snap.two_stages import scan_times as whole_scan
 from marginaudit.reports.source_words import corrected
+from marginaudit.reports.standing import Implication
+from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.attention import follow_common, snap_start
 from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit import Approximation, gamma
@@ -117,6 +119,28 @@ def near_one(least: Callable[[int], Fraction]) -> Callable[[ClassRun], str | Non
         return None if max(inverse, 1 / inverse) > least(run.M) else "C0 is near 1"
 
     return unmet
+
+
+def by_offset(
+    rederived: str,
+    proof: str,
+    *,
+    condition: str = OFFSET,
+    unmet: Callable[[ClassRun], str | None] = no_offset,
+    unseen: str,
+) -> tuple[Implication, ...]:
+    """What a re-derived statement says of the printed one: false where the offset ln(C0)/4 shows, true without it."""
+    return (
+        Implication(
+            sources=(rederived,),
+            condition=condition,
+            proof=proof,
+            unmet=unmet,
+            verdict=Verdict.VIOLATED,
+            unseen=unseen,
+        ),
+        Implication(sources=(rederived,), condition=NO_OFFSET, proof=proof, unmet=some_offset),
+    )
 
 
 @once_a_run

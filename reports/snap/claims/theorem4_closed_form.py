@@ -9,19 +9,16 @@ from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import (
     C0,
     NO_OFFSET,
-    OFFSET,
     PRINTED,
     along,
-    no_offset,
+    by_offset,
     no_theorem4,
-    some_offset,
     with_lower_limit,
 )
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, proved, refuted
 from marginaudit.training.snap.attention import turned
 
 PROOF = PAGE + "44-snaptheorem4closed-formrederived"
@@ -68,19 +65,7 @@ CLOSED_FORM = Claim(
         remains="All is ln(C0)/4 less: snap.theorem4.scan.rederived, snap.theorem4.snap.rederived; late B has room for "
         "that.",
     ),
-    implications=(
-        Implication(
-            sources=("snap.theorem4.closed-form.rederived",),
-            condition=OFFSET,
-            proof=PROOF,
-            unmet=no_offset,
-            verdict=Verdict.VIOLATED,
-            unseen=readings.ROUNDED,
-        ),
-        Implication(
-            sources=("snap.theorem4.closed-form.rederived",), condition=NO_OFFSET, proof=PROOF, unmet=some_offset
-        ),
-    ),
+    implications=by_offset("snap.theorem4.closed-form.rederived", PROOF, unseen=readings.ROUNDED),
     judgement=Equal(
         measure=lambda run: along(run, run.steps.astype(float)),
         expected=lambda run: closed_form(run, printed=True),

@@ -17,18 +17,17 @@ from marginaudit.reports.snap.common_token import (
     NO_OFFSET,
     PRINTED,
     along,
+    by_offset,
     eq_14,
     near_one,
     no_theorem4,
-    some_offset,
     with_lower_limit,
 )
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import scaled_time
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, proved, refuted
 
 PROOF = PAGE + "88-snaptheorem4growthrederived-snaptheorem4endsrederived"
 
@@ -84,16 +83,12 @@ ENDS = Claim(
         hunted=1,
         weakest=NO_OFFSET,
     ),
-    implications=(
-        Implication(
-            sources=("snap.theorem4.ends.rederived",),
-            condition=f"C0 or 1/C0 is above {float(OFF)}",
-            proof=PROOF,
-            unmet=near_one(lambda _: OFF),
-            verdict=Verdict.VIOLATED,
-            unseen=readings.ROUNDED,
-        ),
-        Implication(sources=("snap.theorem4.ends.rederived",), condition=NO_OFFSET, proof=PROOF, unmet=some_offset),
+    implications=by_offset(
+        "snap.theorem4.ends.rederived",
+        PROOF,
+        condition=f"C0 or 1/C0 is above {float(OFF)}",
+        unmet=near_one(lambda _: OFF),
+        unseen=readings.ROUNDED,
     ),
     judgement=between_ends(printed=True),
     absent=no_theorem4,

@@ -13,17 +13,16 @@ from marginaudit.reports.snap.common_token import (
     ALL_OF_IT,
     C0,
     NO_OFFSET,
-    OFFSET,
     PRINTED,
     along,
     between_eq_14,
+    by_offset,
     exact_inverse_C0,
     gap,
     no_offset,
     no_theorem4,
     scan_from_first_step,
     scan_times,
-    some_offset,
     with_lower_limit,
 )
 from marginaudit.reports.snap.overlap import BITS
@@ -31,8 +30,7 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import snap_times
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, proved, refuted
 
 PROOF = PAGE + "45-snaptheorem4scanrederived-snaptheorem4snaprederived"
 
@@ -136,16 +134,12 @@ SCAN = Claim(
         hunted=1,
         weakest=NO_OFFSET,
     ),
-    implications=(
-        Implication(
-            sources=("snap.theorem4.scan.rederived",),
-            condition="eq. 14 is off at t = K",
-            proof=PROOF,
-            unmet=no_offset_in_scan,
-            verdict=Verdict.VIOLATED,
-            unseen=readings.ROUNDED,
-        ),
-        Implication(sources=("snap.theorem4.scan.rederived",), condition=NO_OFFSET, proof=PROOF, unmet=some_offset),
+    implications=by_offset(
+        "snap.theorem4.scan.rederived",
+        PROOF,
+        condition="eq. 14 is off at t = K",
+        unmet=no_offset_in_scan,
+        unseen=readings.ROUNDED,
     ),
     judgement=in_scan(printed=True),
     absent=no_theorem4,
@@ -217,17 +211,7 @@ SNAP = Claim(
         hunted=1,
         weakest=NO_OFFSET,
     ),
-    implications=(
-        Implication(
-            sources=("snap.theorem4.snap.rederived",),
-            condition=OFFSET,
-            proof=PROOF,
-            unmet=no_offset,
-            verdict=Verdict.VIOLATED,
-            unseen="no t is late enough",
-        ),
-        Implication(sources=("snap.theorem4.snap.rederived",), condition=NO_OFFSET, proof=PROOF, unmet=some_offset),
-    ),
+    implications=by_offset("snap.theorem4.snap.rederived", PROOF, unseen="no t is late enough"),
     judgement=in_snap(printed=True),
     absent=no_theorem4,
     instead=TOO_MUCH.format("snap.theorem4.snap.rederived"),

@@ -18,12 +18,12 @@ from marginaudit.reports.snap.common_token import (
     NO_OFFSET,
     PRINTED,
     along,
+    by_offset,
     eq_14,
     near_one,
     no_overlap,
     scan_from_first_step,
     scan_times,
-    some_offset,
     with_lower_limit,
 )
 from marginaudit.reports.snap.conditions import outside_range_r, slow_decoder
@@ -31,8 +31,7 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import scaled_time
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, proved, refuted
 
 PROOF = PAGE + "88-snaptheorem4growthrederived-snaptheorem4endsrederived"
 
@@ -118,16 +117,12 @@ GROWTH = Claim(
         hunted=1,
         weakest=NO_OFFSET,
     ),
-    implications=(
-        Implication(
-            sources=("snap.theorem4.growth.rederived",),
-            condition="C0 or 1/C0 is above 1 + 7/M",
-            proof=PROOF,
-            unmet=near_one(lambda M: 1 + Fraction(7, M)),
-            verdict=Verdict.VIOLATED,
-            unseen="no recorded t is early enough",
-        ),
-        Implication(sources=("snap.theorem4.growth.rederived",), condition=NO_OFFSET, proof=PROOF, unmet=some_offset),
+    implications=by_offset(
+        "snap.theorem4.growth.rederived",
+        PROOF,
+        condition="C0 or 1/C0 is above 1 + 7/M",
+        unmet=near_one(lambda M: 1 + Fraction(7, M)),
+        unseen="no recorded t is early enough",
     ),
     judgement=growth_factor(printed=True),
     absent=lambda run: slow_decoder(run) or outside_range_r(run) or no_distinct_token(run),
