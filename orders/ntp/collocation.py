@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from marginaudit.orders.errors import InputError
 from marginaudit.orders.reading import Token
 from marginaudit.orders.text import shown
 
 
-class CollocationError(ValueError):
+class CollocationError(InputError):
     """The map n is needed on the whole vocabulary as a function, and the data do not give one."""
 
 
@@ -51,13 +52,10 @@ class Collocation:
     def _on_the_whole_vocabulary(self) -> dict[Token, Token]:
         for x, read in self.values.items():
             if not read:
-                raise CollocationError(
-                    f"next_token: got no value for token {shown(x)}, expected n to be a function on the "
-                    "whole vocabulary (a length-1 sample of each token, or an entry of next_token)"
-                )
+                expected = "n to be a function on the whole vocabulary"
+                expected += " (a length-1 sample of each token, or an entry of next_token)"
+                raise CollocationError("next_token", got=f"no value for token {shown(x)}", expected=expected)
             if len(read) > 1:
-                raise CollocationError(
-                    f"next_token: got {shown(read[0])} and {shown(read[1])} for token {shown(x)} from two "
-                    "length-1 samples, expected one value"
-                )
+                got = f"{shown(read[0])} and {shown(read[1])} for token {shown(x)} from two length-1 samples"
+                raise CollocationError("next_token", got=got, expected="one value")
         return self.function

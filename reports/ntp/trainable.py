@@ -15,12 +15,6 @@ def trainable(dataset: Dataset, origin: str) -> Dataset:
     try:
         dataset.collocation.require_function()
     except CollocationError as error:
-        raise NoFunctionError(f"{shown_path(origin)}: {error}") from None
+        place = f"{shown_path(origin)}: {error.where}"
+        raise InputError(place, got=error.got, expected=error.expected) from None
     return dataset
-
-
-class NoFunctionError(InputError):
-    """n is no function on the whole vocabulary; the message is the whole line."""
-
-    def __init__(self, line: str) -> None:
-        ValueError.__init__(self, line)
