@@ -18,12 +18,7 @@ from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import settings_of
 
-
-def _built_in() -> tuple[Paper, ...]:
-    return tuple(import_module(module).PAPER for module in BUILT_IN.values())
-
-
-PAPERS = _built_in()
+PAPERS: tuple[Paper, ...] = tuple(import_module(module).PAPER for module in BUILT_IN.values())
 """The built-in papers, in the order of the reports."""
 
 
@@ -33,14 +28,10 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """Make `LEDGER`, the claims of the built-in papers, when it is first asked for."""
-    if name == "LEDGER":
-        return _ledger()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-@cache
-def _ledger() -> Ledger:
-    return Ledger(claim for paper in PAPERS for claim in paper.claims)
+    if name != "LEDGER":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = ledger = Ledger(claim for paper in PAPERS for claim in paper.claims)
+    return ledger
 
 
 def all_papers(notice: Notice) -> tuple[Paper, ...]:

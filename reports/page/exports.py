@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from marginaudit.orders import printable
-from marginaudit.reports.grid import NONE, Grid, bound, brief
+from marginaudit.reports.grid import Grid, bound, brief
 from marginaudit.reports.page.files import csv_text
 from marginaudit.reports.page.latex import latex, latex_text
 from marginaudit.reports.paper import Paper, Table
@@ -88,11 +88,9 @@ def _verdicts(document: Mapping[str, Any]) -> Iterator[Grid]:
 def _of_row(row: Mapping[str, Any], name: str) -> str:
     if name == "evidence":
         return evidence_text(row)
-    return bound(row) if name == "bound" else _cell(row[name])
-
-
-def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else NONE if value is None else brief(value)
+    if name == "bound":
+        return bound(row)
+    return row[name] if isinstance(row[name], str) else brief(row[name])
 
 
 def _parquet(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> bytes:
