@@ -7,9 +7,7 @@ import json
 import os
 import re
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,8 +20,6 @@ ENTRIES = 10_000
 
 PART = ".part"
 """Suffix of temporary files."""
-
-LEFT = 3600.0
 
 
 def write_whole(path: Path, content: str | bytes | Iterator[str]) -> None:
@@ -44,14 +40,6 @@ def write_whole(path: Path, content: str | bytes | Iterator[str]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def remove_leftovers(folder: Path) -> None:
-    """Remove temporaries that killed programs left: those older than `LEFT` seconds."""
-    for temporary in folder.glob(f".*{PART}"):
-        with suppress(OSError):
-            if time.time() - temporary.stat().st_mtime > LEFT:
-                temporary.unlink()
 
 
 def check_writable(path: Path) -> None:

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 
 from marginaudit.orders import InputError, shown_path
-from marginaudit.reports.page.files import json_text, remove_leftovers, write_whole
+from marginaudit.reports.page.files import json_text, write_whole
 from marginaudit.reports.page.folder import refusing
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.study.grid import Outcome, RunsTask, modules_of, tasks_of
@@ -89,7 +89,6 @@ class Folder:
                 for name in MADE:  # results of another spec stay: some may be this one's too
                     (self.path / name).unlink(missing_ok=True)
             self.results.mkdir(parents=True, exist_ok=True)
-            remove_leftovers(self.results)
             write_whole(self.path / ABOUT, json_text(self._identity, indent=1))
             write_whole(file, self.spec.text)
 

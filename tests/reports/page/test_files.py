@@ -1,6 +1,5 @@
 """A file is written whole or not at all."""
 
-import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,20 +7,11 @@ from pathlib import Path
 import pytest
 
 from marginaudit.reports.page import files
-from marginaudit.reports.page.files import check_writable, json_pieces, json_text, remove_leftovers, write_whole
+from marginaudit.reports.page.files import check_writable, json_pieces, json_text, write_whole
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def test_what_a_killed_program_left_is_removed_and_what_a_program_is_writing_stays(tmp_path: Path) -> None:
-    for name in (".a.json.left.part", ".a.json.under-way.part", "mine.part", ".mine"):
-        (tmp_path / name).touch()
-    for name in (".a.json.left.part", "mine.part", ".mine"):
-        os.utime(tmp_path / name, (0, 0))
-    remove_leftovers(tmp_path)
-    assert names(tmp_path) == [".a.json.under-way.part", ".mine", "mine.part"]
 
 
 def test_a_failed_writing_leaves_nothing(tmp_path: Path) -> None:
