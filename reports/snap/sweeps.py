@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from marginaudit.orders.snap import (
     SequenceClasses,
@@ -45,14 +45,7 @@ class SampledConfig:
     @property
     def recipe(self) -> Recipe:
         """All but the step sizes."""
-        return Recipe(
-            updates=self.updates,
-            batch=self.batch,
-            length=self.length,
-            optimizer="adam" if self.optimizer == "adam" else "momentum",
-            momentum=self.momentum,
-            start="zero" if self.start == "zero" else "uniform",
-        )
+        return Recipe(**{field.name: getattr(self, field.name) for field in fields(Recipe)})
 
     @property
     def rates(self) -> tuple[float, float]:

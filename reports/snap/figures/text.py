@@ -44,10 +44,6 @@ Reach = Callable[[float], None]
 """Callback that receives the part of the work that is done."""
 
 
-def no_progress(done: float) -> None:
-    """Report no progress."""
-
-
 def text_of(path: Path | None) -> RunningText:
     """Read a text file, or the built-in text.
 
@@ -80,7 +76,7 @@ def _uniform(axis: "Axes") -> None:
 
 
 @styled
-def snap_7(path: Path | None = None, reach: Reach = no_progress) -> "Figure":
+def snap_7(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure":
     """Attention over training: patterns on held-out windows, and their mean entropy."""
     from matplotlib.figure import Figure
 
@@ -114,7 +110,7 @@ def snap_7(path: Path | None = None, reach: Reach = no_progress) -> "Figure":
 
 
 @styled
-def snap_10(path: Path | None = None, reach: Reach = no_progress) -> "Figure":
+def snap_10(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure":
     """Entropy of attention after training against the step size."""
     from matplotlib.figure import Figure
 
