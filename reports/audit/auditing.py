@@ -14,6 +14,7 @@ from marginaudit.orders.assumption import as_document
 from marginaudit.orders.notebook import html_table
 from marginaudit.reports.audit.claim_worker import judged_in_worker
 from marginaudit.reports.audit.ledger import about
+from marginaudit.reports.audit.plugins import Notice
 from marginaudit.reports.audit.provenance import provenance
 from marginaudit.reports.audit.sources import Source, papers_of
 from marginaudit.reports.claim import Claim
@@ -30,8 +31,6 @@ from marginaudit.reports.verdict import Output, Verdict
 
 DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint")
 """The libraries whose versions a report states."""
-
-Notice = Callable[[str], None]
 
 Progress = Callable[[str, str], Callable[[int], None]]
 """Takes a dataset's name and what is under way; the function that it returns takes the training steps done."""

@@ -11,7 +11,6 @@ from dataclasses import replace
 import flint
 import numpy as np
 from flint import arb, arb_mat
-from numpy.typing import NDArray
 
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
@@ -29,7 +28,7 @@ from marginaudit.reports.snap.ball_sgd import (
     rows_of,
 )
 from marginaudit.reports.snap.conditions import RANGE_R, no_growth, no_inverse, outside_range_r
-from marginaudit.reports.snap.decoder import counts, entries, sequence
+from marginaudit.reports.snap.decoder import counts, entries, sequence, size_of
 from marginaudit.reports.snap.readings import PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
@@ -81,10 +80,6 @@ def closed_form(run: ClassRun) -> Series:
         return entries(run, transposed(run).inv() * arb_mat([*rows, [arb(0)] * (run.K + 1)]), "u")
 
 
-def _largest(run: ClassRun) -> NDArray[np.float64]:
-    return np.asarray(np.abs(closed_form(run).value).max())
-
-
 LEMMA12_Y = Claim(
     id="snap.lemma12.Y",
     source=f"{SOURCE}, Lemma 12, its formula for Y",
@@ -95,7 +90,7 @@ LEMMA12_Y = Claim(
     ),
     formula=r"Y=(F')^{-\top}(I+\Theta')\overline W'(N)",
     assumptions=("uniform_classes", RANGE_R),
-    judgement=Equal(measure=by_rows, expected=closed_form, scale=_largest),
+    judgement=Equal(measure=by_rows, expected=closed_form, scale=size_of(closed_form)),
     absent=lambda run: outside_range_r(run) or no_inverse(run),
     standing=proved(PROOF, "snap.lemma5", hunted=636),
     source_words=quoted(
@@ -115,7 +110,7 @@ LEMMA12_Y_EQ26 = replace(
         "completes F. Audited with one column of F° that leans on a feature, at N >> K^2."
     ),
     assumptions=("uniform_classes",),
-    judgement=Equal(measure=by_features, expected=closed_form, scale=_largest),
+    judgement=Equal(measure=by_features, expected=closed_form, scale=size_of(closed_form)),
     absent=lambda run: "K = M, and F' is F." if run.K == run.M else no_inverse(run) or no_growth(run),
     instead=(
         r"Eq. 26 leaves the columns of $Y$ in the span of $F$, so that $F^{\circ\top}Y=0$ takes $F^\circ$ orthogonal "
