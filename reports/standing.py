@@ -165,3 +165,15 @@ class Implication:
     def __str__(self) -> str:
         what = ", ".join(self.sources) or "what is proved there"
         return f"{what}{f', as {self.condition}' if self.condition else ''} ({self.proof})"
+
+
+def contradicts(
+    *sources: str,
+    condition: str = "",
+    proof: str,
+    unmet: Callable[[Any], str | None] = lambda _: None,
+    unseen: str = "",
+) -> Implication:
+    """Proved statements that make the claim false on every dataset that meets a condition."""
+    refuting = Verdict.VIOLATED
+    return Implication(sources=sources, condition=condition, proof=proof, unmet=unmet, verdict=refuting, unseen=unseen)

@@ -21,8 +21,7 @@ from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import beyond_steps, scaled_time
 from marginaudit.reports.snap.two_stages import scan_times as whole_scan
 from marginaudit.reports.source_words import corrected
-from marginaudit.reports.standing import Implication
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Implication, contradicts
 from marginaudit.training.snap.attention import follow_common, snap_start
 from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit import Approximation, gamma
@@ -131,12 +130,11 @@ def by_offset(
 ) -> tuple[Implication, ...]:
     """What a re-derived statement says of the printed one: false where the offset ln(C0)/4 shows, true without it."""
     return (
-        Implication(
-            sources=(rederived,),
+        contradicts(
+            rederived,
             condition=condition,
             proof=proof,
             unmet=unmet,
-            verdict=Verdict.VIOLATED,
             unseen=unseen,
         ),
         Implication(sources=(rederived,), condition=NO_OFFSET, proof=proof, unmet=some_offset),

@@ -17,7 +17,7 @@ from marginaudit.reports.ntp.quantities import label_margins, no_margin
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, series, step_from
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, Standing, proved, refuted
+from marginaudit.reports.standing import Severity, Standing, contradicts, proved, refuted
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, needed
 
 Side: TypeAlias = Literal["lower", "upper"]
@@ -150,7 +150,7 @@ def _upper(suffix: str, power: int, standing: Standing) -> Claim:
     return replace(
         _claim("upper", suffix, power),
         standing=standing,
-        implications=(Implication(sources=("sharp.stage1",), proof=PROOF, verdict=Verdict.VIOLATED),),
+        implications=(contradicts("sharp.stage1", proof=PROOF),),
         instead=(
             r"All margins are $T\eta_0/\lVert W^*_{ov}\rVert=4\lVert W^*_{ov}\rVert A$ at every $T$, and "
             r"$\lVert W^*_{ov}\rVert^2=V-1$ (sharp.stage1): never below $4A$, for $V\ge2$."

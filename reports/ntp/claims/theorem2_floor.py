@@ -21,8 +21,8 @@ from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.step_size import SHORT, SHORT_LATEX, for_short_and_for_any_step
 from marginaudit.reports.series import Series, rounded
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
+from marginaudit.reports.verdict import Evidence, Finding
 from marginaudit.training.ntp.model.losses import log_infimum_ball, log_softplus
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ FLOOR = Claim(
         hunted=1,
         weakest="none: it is false on every dataset of which it speaks",
     ),
-    implications=(Implication(sources=("sharp.floor", "sharp.stage1"), proof=PROOF, verdict=Verdict.VIOLATED),),
+    implications=(contradicts("sharp.floor", "sharp.stage1", proof=PROOF),),
 )
 
 BITS = 256

@@ -15,7 +15,7 @@ from marginaudit.reports.ntp.config import PAPER_STEPS
 from marginaudit.reports.ntp.quantities import no_direction_kq
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, refuted
+from marginaudit.reports.standing import Severity, contradicts, refuted
 from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training.ntp import predict
 
@@ -132,7 +132,7 @@ def _prediction(suffix: str, when: str, *, record: Callable[[Run], int]) -> Clai
             hunted=1,
             weakest="a limit to the length: fewer than exp(s_0 - s_x) copies of each other token at that t",
         ),
-        implications=(Implication(sources=("sharp.stage1",), proof=PROOF, verdict=Verdict.VIOLATED),),
+        implications=(contradicts("sharp.stage1", proof=PROOF),),
         instead=(
             "at any $t$ it is true of sentences with fewer than $e^{s_0-s_x}$ copies of each other token $x$, $s$ the "
             "scores under $q$; that number grows geometrically in $t$ (ntp.theorem3.order.rederived). The detail says "

@@ -40,8 +40,7 @@ from marginaudit.reports.snap.quantiles import DELTAS, Law, deviation_shape, dra
 from marginaudit.reports.snap.readings import H_STAR, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.limit import Approximation, fluctuation, stepped_fluctuation
 
 PROOF = PAGE + "26-snapcorollary1rederived"
@@ -172,12 +171,11 @@ COROLLARY1 = Claim(
         f'{H_STAR} "Less than about" and O(.) are unknown constants, the same for every delta.',
     ),
     implications=(
-        Implication(
-            sources=("snap.corollary1.rederived",),
+        contradicts(
+            "snap.corollary1.rederived",
             condition=MAY_BE_UNDRAWN,
             proof=PROOF,
             unmet=one_class,
-            verdict=Verdict.VIOLATED,
         ),
     ),
 )

@@ -13,8 +13,7 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.token_gains import SYMMETRIC, lose, not_equal, nothing_common, symmetric
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
 
 PROOF = PAGE + "73-snapcorollary2"
 
@@ -110,12 +109,11 @@ ANY_CLASSES = replace(
         weakest="conditions (1) to (3) of Corollary 2 (snap.corollary2)",
     ),
     implications=(
-        Implication(
-            sources=("snap.lemma14",),
+        contradicts(
+            "snap.lemma14",
             condition="where Z = 0 a common token gains",
             proof=ANY_CLASSES_PROOF,
             unmet=nobody_gains,
-            verdict=Verdict.VIOLATED,
             unseen="float64 hides the sign where Z = 0",
         ),
         Implication(

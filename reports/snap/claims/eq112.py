@@ -17,8 +17,7 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.snap.token_gains import EQUAL, not_equal
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.limit import Approximation
 
 PROOF = PAGE + "87-snapeq112rederived"
@@ -111,12 +110,11 @@ EQ112 = Claim(
         remains="It uses the sign of the rate alone.",
     ),
     implications=(
-        Implication(
-            sources=("snap.eq112.rederived",),
+        contradicts(
+            "snap.eq112.rederived",
             condition=f"1 is not 2, as {EQUAL}",
             proof=PROOF,
             unmet=not_equal,
-            verdict=Verdict.VIOLATED,
             unseen=readings.ROUNDED,
         ),
     ),

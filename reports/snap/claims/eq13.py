@@ -17,8 +17,7 @@ from marginaudit.reports.snap.eq10 import no_path, rates_at_start, stacked
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.attention import Logits, turned
 from marginaudit.training.snap.limit import Approximation
 
@@ -111,11 +110,7 @@ EQ13 = Claim(
         remains="Theorem 4 assumes the equation with a constant C0: it stays a statement on that equation, and C0 is "
         "another.",
     ),
-    implications=(
-        Implication(
-            sources=("snap.eq13.rederived",), condition="K - 1 is not K", proof=PROOF, verdict=Verdict.VIOLATED
-        ),
-    ),
+    implications=(contradicts("snap.eq13.rederived", condition="K - 1 is not K", proof=PROOF),),
     judgement=Parts({"z-dot": tends_to(0, lambda K: -K), "xi": tends_to(1, lambda K: K)}, note=beside_eq_10),
     absent=lambda run: slow_decoder(run) or no_weaker(run),
     instead=(

@@ -17,8 +17,7 @@ from marginaudit.reports.snap.conditions import RANGE_R, no_recorded_growth, out
 from marginaudit.reports.snap.readings import NO_REFUGE, PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.limit import continuous
 
 PROOF = PAGE + "82-snapeq64rederived"
@@ -104,9 +103,7 @@ EQ64 = Claim(
         "dg/ds = .. the last equality holds only when h(s) = ln(M-1)/M",
         f"{readings.RANGE_R} (Remark 3). g is about the continuous h, which alone has a derivative.",
     ),
-    implications=(
-        Implication(sources=("snap.eq64.rederived",), proof=PROOF, verdict=Verdict.VIOLATED, unseen=ROUNDED),
-    ),
+    implications=(contradicts("snap.eq64.rederived", proof=PROOF, unseen=ROUNDED),),
 )
 
 EQ64_REDERIVED = replace(

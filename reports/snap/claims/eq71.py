@@ -11,8 +11,7 @@ from marginaudit.reports.snap.decoder import counts, entries, residuals, size_of
 from marginaudit.reports.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.limit import continuous_fluctuation, fluctuation
 
 PROOF = PAGE + "85-snapeq71"
@@ -69,11 +68,10 @@ EQ71_CONTINUOUS = replace(
     ),
     source_words=corrected("snap.eq71", "The continuous h of Lemma 6 in place of h*."),
     implications=(
-        Implication(
-            sources=("snap.eq71",),
+        contradicts(
+            "snap.eq71",
             condition="h* is above h after every step",
             proof=PROOF,
-            verdict=Verdict.VIOLATED,
             unseen=ROUNDED,
         ),
     ),

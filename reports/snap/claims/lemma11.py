@@ -35,8 +35,7 @@ from marginaudit.reports.snap.mean_counts import (
 from marginaudit.reports.snap.readings import MUCH, PAGE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.growth import larger_zero
 
 PROOF = PAGE + "23-snaplemma11-and-snaplemma11any-delta"
@@ -244,12 +243,11 @@ LEMMA11_ANY_DELTA = replace(
         "snap.lemma11", "Without Delta << N-bar and eta_Y Delta/3 << ln M, at every delta in (0, 1)."
     ),
     implications=(
-        Implication(
-            sources=("snap.lemma6",),
+        contradicts(
+            "snap.lemma6",
             condition=MAY_BE_UNDRAWN,
             proof=PROOF,
             unmet=one_class,
-            verdict=Verdict.VIOLATED,
             unseen="no N is large enough",
         ),
     ),

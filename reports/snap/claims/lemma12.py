@@ -39,8 +39,7 @@ from marginaudit.reports.snap.mean_counts import (
 from marginaudit.reports.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.limit import continuous, h_star
 
 PROOF = PAGE + "24-snaplemma12rederived"
@@ -207,11 +206,10 @@ LEMMA12_ANY_STEP = replace(
     ),
     source_words=corrected("snap.lemma12", "At any step size, and with the continuous h."),
     implications=(
-        Implication(
-            sources=("snap.lemma12.rederived",),
+        contradicts(
+            "snap.lemma12.rederived",
             condition="h* is above h after every step",
             proof=PROOF,
-            verdict=Verdict.VIOLATED,
             unseen=ROUNDED,
         ),
     ),

@@ -32,8 +32,7 @@ from marginaudit.reports.snap.decoder import counts, entries, sequence, size_of
 from marginaudit.reports.snap.readings import PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.limit import fluctuation
 
 PROOF = PAGE + "84-snaplemma12y-and-eq-26"
@@ -129,11 +128,10 @@ LEMMA12_Y_EQ26 = replace(
     ),
     source_words=corrected("snap.lemma12.Y", "Steps of eq. 26 on Y in place of steps on W', at any step size."),
     implications=(
-        Implication(
-            sources=("snap.theorem5.rederived",),
+        contradicts(
+            "snap.theorem5.rederived",
             condition="F° may lean on a feature",
             proof=PROOF,
-            verdict=Verdict.VIOLATED,
             unseen=ROUNDED,
         ),
     ),

@@ -21,8 +21,7 @@ from marginaudit.reports.snap.overlap import some_not_positive
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.attention import NotIntegrated, descend_both, features, follow, rates, turned
 from marginaudit.training.snap.limit import (
     Approximation,
@@ -226,12 +225,11 @@ LEMMA4 = Claim(
         remains="They are about eq. 10 itself, along which they stay; of SGD they speak with eta_Z/K for eta_Z.",
     ),
     implications=(
-        Implication(
-            sources=("snap.lemma4.rederived",),
+        contradicts(
+            "snap.lemma4.rederived",
             condition="there are two classes and some z-dot is not 0",
             proof=PROOF,
             unmet=nothing_moves,
-            verdict=Verdict.VIOLATED,
             unseen=readings.ROUNDED,
         ),
     ),

@@ -11,8 +11,7 @@ from marginaudit.reports.snap.conditions import HAS_ZEROS, RANGE_R, no_zeros
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
 from marginaudit.training.snap.growth import larger_zero, omega_0, omega_1, smaller_zero
 
 PROOF = PAGE + "58-snaplemma8-for-m-at-least-4"
@@ -118,12 +117,11 @@ LEMMA8_ANY_M = replace(
     ),
     source_words=corrected("snap.lemma8", "For every M."),
     implications=(
-        Implication(
-            sources=("snap.lemma8.rederived",),
+        contradicts(
+            "snap.lemma8.rederived",
             condition="M is 2 or 3",
             proof=PAGE + "12-snaplemma8rederived",
             unmet=lambda run: None if no_zeros(run) else "M is at least 4",
-            verdict=Verdict.VIOLATED,
         ),
         Implication(sources=("snap.lemma8.rederived",), condition=HAS_ZEROS, proof=PROOF, unmet=no_zeros),
     ),

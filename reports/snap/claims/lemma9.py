@@ -30,8 +30,7 @@ from marginaudit.reports.snap.two_stages import (
     uniform,
 )
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.growth import smaller_zero
 from marginaudit.training.snap.limit import continuous
 
@@ -148,11 +147,10 @@ LEMMA9_SCAN_ANY_T = replace(
     ),
     source_words=corrected("snap.lemma9.scan", "From t = 0 on."),
     implications=(
-        Implication(
-            sources=("snap.lemma9.scan.rederived",),
+        contradicts(
+            "snap.lemma9.scan.rederived",
             condition="t = 0 is in the scan",
             proof=SCAN_PROOF,
-            verdict=Verdict.VIOLATED,
         ),
     ),
 )

@@ -16,8 +16,7 @@ from marginaudit.reports.snap.conditions import no_growth, no_inverse, one_class
 from marginaudit.reports.snap.readings import PAGE, ROUNDED
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
 from marginaudit.training.snap.limit import Approximation, descend, h_star, overlap
 
 PROOF = PAGE + "21-snapremark1rederived"
@@ -212,12 +211,11 @@ REMARK1 = Claim(
         "Eq. 43 as it is printed, its last equality included.",
     ),
     implications=(
-        Implication(
-            sources=("snap.remark1.rederived",),
+        contradicts(
+            "snap.remark1.rederived",
             condition="the classes share tokens",
             proof=PROOF,
             unmet=agrees,
-            verdict=Verdict.VIOLATED,
             unseen=ROUNDED,
         ),
         Implication(sources=("snap.lemma5",), condition="the classes share no token", proof=PROOF, unmet=tokens_shared),

@@ -10,8 +10,7 @@ from marginaudit.reports.snap.conditions import no_recorded_growth
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.limit import Steps, h_star
 from marginaudit.training.snap.limit.recursion import TAKEN
 
@@ -81,7 +80,7 @@ REMARK2 = Claim(
         "s > s_1",
         "One c serves every s > s_1; it may grow with M like ln M.",
     ),
-    implications=(Implication(sources=("snap.remark2.rederived",), proof=PROOF, verdict=Verdict.VIOLATED),),
+    implications=(contradicts("snap.remark2.rederived", proof=PROOF),),
 )
 
 

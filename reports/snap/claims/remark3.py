@@ -16,8 +16,7 @@ from marginaudit.reports.snap.conditions import RANGE_R, VOCABULARIES, outside_r
 from marginaudit.reports.snap.readings import NO_REFUGE, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.growth import larger_zero, omega_0, smaller_zero
 from marginaudit.training.snap.limit import continuous
 
@@ -112,7 +111,7 @@ REMARK3 = Claim(
         "function .. has only one zero point .. in [1, infinity)",
         f"{readings.RANGE_R}. Much smaller than 0.01 is at most 0.001; the order of h(1) is one constant for every M.",
     ),
-    implications=(Implication(sources=("snap.remark3.rederived",), proof=PROOF, verdict=Verdict.VIOLATED),),
+    implications=(contradicts("snap.remark3.rederived", proof=PROOF),),
 )
 
 REMARK3_REDERIVED = replace(

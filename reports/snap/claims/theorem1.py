@@ -26,8 +26,7 @@ from marginaudit.reports.snap.conditions import (
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.limit import (
     Approximation,
     Fluctuation,
@@ -175,12 +174,11 @@ FORM = Claim(
         remains="With eq. 88's sign mended both go through; the term is of the order of 1/M.",
     ),
     implications=(
-        Implication(
-            sources=("snap.theorem1.form.rederived",),
+        contradicts(
+            "snap.theorem1.form.rederived",
             condition="there are two classes",
             proof=PROOF,
             unmet=one_class,
-            verdict=Verdict.VIOLATED,
             unseen=readings.ROUNDED,
         ),
     ),

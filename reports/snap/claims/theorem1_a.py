@@ -22,7 +22,7 @@ from marginaudit.reports.snap.overlap import NOT_POSITIVE, POSITIVE, none_not_po
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
 from marginaudit.reports.verdict import LEAST, Finding, Verdict
 from marginaudit.training.snap.limit import Approximation, backpropagated, class_counts, fluctuation
 
@@ -193,12 +193,11 @@ A_ANY_T = replace(
         weakest=POSITIVE,
     ),
     implications=(
-        Implication(
-            sources=("snap.theorem1.form.rederived",),
+        contradicts(
+            "snap.theorem1.form.rederived",
             condition=NOT_POSITIVE,
             proof=ANY_T_PROOF,
             unmet=none_not_positive,
-            verdict=Verdict.VIOLATED,
         ),
         Implication(
             sources=("snap.theorem1.form.rederived",), condition=POSITIVE, proof=ANY_T_PROOF, unmet=some_not_positive

@@ -28,8 +28,7 @@ from marginaudit.reports.snap.two_stages import (
     uniform,
 )
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.attention import snap_start
 from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit import gamma
@@ -112,11 +111,10 @@ THEOREM1_B = Claim(
         f"{readings.RANGE_R}. delta' is omega_1 of Lemma 8. {readings.ONE_CONSTANT}.",
     ),
     implications=(
-        Implication(
-            sources=("snap.lemma6",),
+        contradicts(
+            "snap.lemma6",
             condition="the constant at t_0 grows with M",
             proof=PROOF,
-            verdict=Verdict.VIOLATED,
         ),
     ),
 )

@@ -24,8 +24,7 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import AFTER
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
 from marginaudit.training.snap.attention import snap_start
 
 PROOF = PAGE + "76-snaptheorem4rates-for-m-at-least-6-and-not-for-5"
@@ -148,12 +147,11 @@ RATES_ANY_M = replace(
         weakest=ENOUGH_TOKENS,
     ),
     implications=(
-        Implication(
-            sources=("snap.theorem4.closed-form.rederived",),
+        contradicts(
+            "snap.theorem4.closed-form.rederived",
             condition="M is 5",
             proof=PROOF,
             unmet=lambda run: None if run.M == 5 else "M is not 5",
-            verdict=Verdict.VIOLATED,
         ),
         Implication(
             sources=("snap.theorem4.closed-form.rederived", "snap.theorem1.b.rederived"),
