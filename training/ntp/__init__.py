@@ -9,7 +9,6 @@ from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, no_fast_forwar
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
 from marginaudit.training.ntp.model.losses import (
     loss_gradient,
-    sample_probabilities,
     stage1_loss,
     stage1_loss_gradient,
     stage2_loss,
@@ -34,7 +33,6 @@ __all__ = [
     "no_fast_forward",
     "predict",
     "sample_classes",
-    "sample_probabilities",
     "stage1_law",
     "stage1_loss",
     "stage1_loss_gradient",

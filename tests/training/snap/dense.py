@@ -1,5 +1,6 @@
 """Batch-1 SGD as printed, on whole M x M matrices: nothing here knows of h, of classes of tokens or of counts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import mpmath
@@ -12,6 +13,11 @@ def features(seed: int, tokens: int, K: int, own: float = 3.0) -> Any:
     F = rng.random((tokens, K)) * (rng.random((tokens, K)) < 0.6)
     F[np.arange(K), np.arange(K)] += own
     return F / np.linalg.norm(F, axis=0)
+
+
+def counts_of(sequence: Any, at: Sequence[int], K: int) -> Any:
+    """Counts of each of K classes in the first t entries, shape (records, classes)."""
+    return np.array([np.bincount(sequence[:t], minlength=K) for t in at])
 
 
 def softmax(logits: Any) -> Any:

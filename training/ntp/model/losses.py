@@ -100,11 +100,6 @@ def loss_gradient(dataset: Dataset, W_ov: Array, W_kq: Array) -> Array:
     return np.asarray(np.transpose(terms) @ np.array([x[:, -1] for x in X]))
 
 
-def sample_probabilities(dataset: Dataset, W_ov: Array, W_kq: Array) -> Array:
-    """P = softmax(W_ov X phi(X^T W_kq q)) of every sample, shape (samples, labels)."""
-    return np.exp(_forward(dataset, W_ov, W_kq).log_P).T
-
-
 class _Forward(NamedTuple):
     """X (columns: the embeddings of its positions) and phi of every sample, and log P, shape (labels, samples)."""
 

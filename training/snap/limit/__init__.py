@@ -14,15 +14,8 @@ from marginaudit.training.snap.limit.backpropagated import (
     printed_beta,
     printed_iota,
 )
-from marginaudit.training.snap.limit.continuous import (
-    continuous,
-    gamma,
-    gamma_of_whole_steps,
-    gamma_value,
-    speed,
-    whole_steps,
-)
-from marginaudit.training.snap.limit.counts import class_counts, class_sequences, counts_of, uniform
+from marginaudit.training.snap.limit.continuous import continuous, gamma, gamma_value, speed, whole_steps
+from marginaudit.training.snap.limit.counts import class_counts, class_sequences, uniform
 from marginaudit.training.snap.limit.descent import Descent, descend
 from marginaudit.training.snap.limit.fluctuation import (
     Fluctuation,
@@ -49,12 +42,10 @@ __all__ = [
     "class_sequences",
     "continuous",
     "continuous_fluctuation",
-    "counts_of",
     "decoder",
     "descend",
     "fluctuation",
     "gamma",
-    "gamma_of_whole_steps",
     "gamma_value",
     "gap",
     "h_star",

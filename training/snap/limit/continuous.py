@@ -89,15 +89,6 @@ def gamma_value(t: float, K: int, M: int, eta_Y: float) -> float:
     return float((high + low) / float(M) * share * (M - 1.0) * (M - 1.0))
 
 
-def gamma_of_whole_steps(t: ArrayLike, K: int, M: int, eta_Y: float) -> Approximation:
-    """gamma(t) of eq. 85: `speed` at h(ceil(t/K)); see `gamma`.
-
-    >>> float(gamma_of_whole_steps([3], K=2, M=1000, eta_Y=0.5).value[0] / gamma([4], K=2, M=1000, eta_Y=0.5).value[0])
-    1.0
-    """
-    return speed(continuous(whole_steps(t, K), M, eta_Y))
-
-
 def whole_steps(t: ArrayLike, K: int) -> Floats:
     """N-bar = ceil(t/K), the mean number of steps on one of K uniform classes, as whole float64 numbers."""
     return np.asarray(-np.floor_divide(-np.asarray(t, dtype=np.float64), _require_classes(K)))

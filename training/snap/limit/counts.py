@@ -73,15 +73,6 @@ def class_counts(at: Sequence[int], frequency: ArrayLike, seeds: int, entropy: i
     return np.cumsum(np.array(drawn, dtype=np.int64).reshape(seeds, len(gaps), len(p)), axis=1)
 
 
-def counts_of(sequences: Integers, at: Sequence[int], K: int) -> Integers:
-    """Counts of each of K classes in the first t entries, shape (seeds, records, classes).
-
-    >>> counts_of(np.array([[0, 2, 2, 1]]), at=[0, 3, 4], K=3).tolist()
-    [[[0, 0, 0], [1, 0, 2], [1, 1, 2]]]
-    """
-    return np.array([[np.bincount(sequence[:t], minlength=K) for t in at] for sequence in sequences], dtype=np.int64)
-
-
 def _require_frequency(frequency: ArrayLike) -> Floats:
     p = np.asarray(frequency, dtype=np.float64)
     if not (p >= 0).all() or not abs(p.sum() - 1) <= 1e-12:

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from marginaudit.orders.ntp import CASES, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, free_dataset
 from marginaudit.reports import LEDGER, Evidence, Verdict
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Config, Run
@@ -19,7 +19,7 @@ from marginaudit.reports.ntp.claims.theorem2_floor import (
     log_infimum,
     log_losses,
 )
-from marginaudit.training.ntp import sample_probabilities
+from marginaudit.training.ntp import stage2_loss
 from marginaudit.training.ntp.model.losses import infimum_ball as infimum
 from marginaudit.training.ntp.model.losses import log_infimum_ball
 from tests.reports.ntp.samples import judged, run, small
@@ -40,6 +40,11 @@ def test_the_true_floor_holds_where_the_printed_one_is_violated(case: str) -> No
 Floats: TypeAlias = NDArray[np.float64]
 
 
+def alone(data: Dataset, number: int) -> Dataset:
+    """The dataset of one of the samples."""
+    return replace(data, samples=data.samples[number : number + 1], counts=(1,))
+
+
 def test_the_losses_in_ball_arithmetic_are_the_textbook_ones() -> None:
     import flint
 
@@ -47,10 +52,9 @@ def test_the_losses_in_ball_arithmetic_are_the_textbook_ones() -> None:
     classes = on.training.classes
     S = np.random.default_rng(0).standard_normal((6, 6))
     expected = {}
-    probabilities = sample_probabilities(on.dataset, on.training.W_ov, S)
     for number, sample in enumerate(on.dataset.samples):
         key = on.dataset.index[sample.query], tuple(sorted(sample.bag.items())), on.dataset.index[sample.next]
-        expected[key] = -np.log(probabilities[number, key[2]])
+        expected[key] = float(stage2_loss(alone(on.dataset, number), on.training.W_ov, S))
     with flint.ctx.workprec(128):
         balls = log_losses(on, S, list(range(len(classes))))
     for number, ball in enumerate(balls):
@@ -68,10 +72,10 @@ def test_no_search_finds_a_loss_below_the_floor() -> None:
     A = on.training.margin
     floor = float(infimum(4, flint.arb(A)))
     assert floor == pytest.approx(np.log(1 + 3 * np.exp(-A)), rel=1e-12, abs=0)
-    for number, sample in enumerate(data.samples):
+    for one in (alone(data, number) for number in range(data.N)):
 
-        def loss(flat: Floats, number: int = number, y: int = data.index[sample.next]) -> float:
-            return float(-np.log(sample_probabilities(data, on.training.W_ov, flat.reshape(4, 4))[number, y]))
+        def loss(flat: Floats, one: Dataset = one) -> float:
+            return float(stage2_loss(one, on.training.W_ov, flat.reshape(4, 4)))
 
         found = minimize(loss, np.zeros(16), method="Nelder-Mead", options={"maxiter": 3_000}).fun
         assert floor * (1 - 1e-12) <= found

@@ -11,13 +11,12 @@ from marginaudit.training.snap.limit import (
     backpropagated,
     class_sequences,
     continuous_fluctuation,
-    counts_of,
     fluctuation,
     overlap,
     stepped_fluctuation,
 )
 from marginaudit.training.snap.limit.backpropagated import zeta_products
-from tests.training.snap.dense import features, gradient, padded, sgd
+from tests.training.snap.dense import counts_of, features, gradient, padded, sgd
 from tests.training.snap.growth import DIGITS, precise_logit, precise_star, within
 
 M, K, ETA = 12, 4, 0.9
@@ -29,7 +28,7 @@ OFF = ~np.eye(K, dtype=bool)
 def runs(steps: list[int]) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64]]]:
     """Whole matrices and counts after each of the steps, on three sequences."""
     for sequence in class_sequences(max(steps), [0.4, 0.3, 0.2, 0.1], seeds=3, entropy=0):
-        yield sgd(F, sequence, M, ETA, modified=True)[steps], counts_of(sequence[np.newaxis], steps, K)[0]
+        yield sgd(F, sequence, M, ETA, modified=True)[steps], counts_of(sequence, steps, K)
 
 
 def test_the_gradient_is_that_of_the_whole_matrix() -> None:

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.training.snap.limit import continuous, gamma, gamma_of_whole_steps, gamma_value, whole_steps
+from marginaudit.training.snap.limit import continuous, gamma, gamma_value, whole_steps
 from tests.training.snap.growth import DIGITS, precise_logit, within
 
 CORNERS = [
@@ -93,14 +93,6 @@ def test_gamma_without_its_bar_is_the_same_number() -> None:
     for i, (t, M, eta) in enumerate(settings(500, seed=3)):
         K = 1 + i % 11
         assert gamma_value(float(t), K, M, eta) == gamma(float(t), K, M, eta).value, (t, M, eta, K)
-
-
-def test_gamma_of_whole_steps_is_taken_at_the_ceiling() -> None:
-    K, M, eta = 7, 1000, 0.5
-    t = np.array([0, 1, 6, 7, 8, 1000, 2**53 + 2])
-    found = gamma_of_whole_steps(t, K, M, eta)
-    assert within(found, [precise_gamma(-(-int(step) // K), M, eta) for step in t]) <= 1
-    assert gamma([1], K, M, eta).value[0] < found.value[1]
 
 
 def test_whole_steps_of_times_that_rounding_would_lower() -> None:

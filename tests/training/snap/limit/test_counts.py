@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from marginaudit.training.snap.limit import class_counts, class_sequences, counts_of, uniform
+from marginaudit.training.snap.limit import class_counts, class_sequences, uniform
+from tests.training.snap.dense import counts_of
 
 FREQUENCY = [0.5, 0.3, 0.2]
 
 
 def test_sequences_and_counts_follow_the_frequencies() -> None:
     seeds, steps = 3000, 40
-    drawn = counts_of(class_sequences(steps, FREQUENCY, seeds, entropy=1), [15, steps], K=3)
+    sequences = class_sequences(steps, FREQUENCY, seeds, entropy=1)
+    drawn = np.array([counts_of(sequence, [15, steps], K=3) for sequence in sequences])
     for counts in (drawn, class_counts([15, steps], FREQUENCY, seeds, entropy=1)):
         assert (counts.sum(axis=2) == [15, steps]).all()
         assert chisquare(counts[:, 1].sum(axis=0), steps * seeds * np.array(FREQUENCY)).pvalue > 1e-3

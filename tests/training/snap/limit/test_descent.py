@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from marginaudit.training.snap.limit import (
     class_sequences,
-    counts_of,
     decoder,
     descend,
     fluctuation,
@@ -15,7 +14,7 @@ from marginaudit.training.snap.limit import (
     rows,
     uniform,
 )
-from tests.training.snap.dense import features, padded, precise_sgd, sgd
+from tests.training.snap.dense import counts_of, features, padded, precise_sgd, sgd
 
 M, K = 12, 4
 F = features(seed=5, tokens=9, K=K)
@@ -71,7 +70,7 @@ def test_the_modified_gradient_leaves_rows_that_depend_on_counts_alone(eta: floa
     steps = [8, 60]
     for sequence in class_sequences(60, [0.4, 0.3, 0.2, 0.1], seeds=3, entropy=0):
         dense = sgd(F, sequence, M, eta, modified=True)[steps]
-        counts = counts_of(sequence[np.newaxis], steps, K)[0]
+        counts = counts_of(sequence, steps, K)
         at = fluctuation(counts, M, eta)
         zeta = (np.eye(M)[:K] - 1 / M) * M / (M - 1)
         W = (M - 1) * at.rows.h.value[..., np.newaxis] * zeta
