@@ -166,6 +166,12 @@ def settings_of(config: type) -> dict[str, Setting]:
     return {found.name: found.metadata["setting"] for found in fields(config) if "setting" in found.metadata}
 
 
+def differences(config: Any, usual: Any) -> dict[str, Any]:
+    """The fields of a config that another one has otherwise, by name."""
+    values = {found.name: getattr(config, found.name) for found in fields(config)}
+    return {name: value for name, value in values.items() if value != getattr(usual, name)}
+
+
 def check(config: Any) -> None:
     """Refuse a config with a value that a setting may not have; None is one where the setting gives it a meaning.
 

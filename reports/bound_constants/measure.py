@@ -6,7 +6,7 @@ The file is a report.json with nothing but rows, one a line, sorted. Imported wh
 import os
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
@@ -25,6 +25,7 @@ from marginaudit.reports.page.files import json_text, write_whole
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.row import ReportRow
 from marginaudit.reports.run import BaseRun
+from marginaudit.reports.settings import differences
 from marginaudit.reports.verdict import Output
 
 KEPT_RUNS = 4
@@ -45,10 +46,9 @@ def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | N
     paper = paper_of(data, known_papers())
     if not paper.judges(audited):
         raise InputError(f"claim {audited.id}", got=f"a dataset of {paper.kind.name}", expected="one that it is about")
-    usual, asked = paper.config(), configs_of(config, {paper.name: paper})[paper.name]
+    asked = configs_of(config, {paper.name: paper})[paper.name]
     found = audited.judge(kept_run(data, asked))
-    settings = {known.name: finite(getattr(asked, known.name)) for known in fields(asked)}
-    settings = {name: value for name, value in settings.items() if value != finite(getattr(usual, name))}
+    settings = finite(differences(asked, paper.config()))
     if seed is not None:
         settings["seed"] = finite(seed)
     return found, _row(found, settings)

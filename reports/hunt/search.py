@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
 from tempfile import TemporaryDirectory
@@ -20,6 +20,7 @@ from hypothesis.errors import NoSuchExample
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.paper import Paper, Space
+from marginaudit.reports.settings import differences
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 EXHAUSTIVE_SHARE = 0.25
@@ -199,7 +200,7 @@ class Search:
         self.runs = self.runs[: number + 1]
         if earlier or self.found.dataset is None or self.space.size(dataset) < self.space.size(self.found.dataset):
             self.found.dataset, self.found.finding = dataset, finding
-            self.found.settings = _differences(self.runs[-1][1], self.runs[0][1])
+            self.found.settings = differences(self.runs[-1][1], self.runs[0][1])
         return True
 
     def _judged(self, dataset: Any) -> tuple[Finding | None, int]:
@@ -290,11 +291,6 @@ class Search:
             suffix = f"-without-{self.without}" if self.without else ""
             found.dataset = replace(found.dataset, name=f"{found.claim}{suffix}")
         return found
-
-
-def _differences(config: Any, first: Any) -> dict[str, Any]:
-    values = {field.name: getattr(config, field.name) for field in fields(config)}
-    return {name: value for name, value in values.items() if value != getattr(first, name)}
 
 
 def hunt_answer(found: Hunt, path: str | None) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """The command that gives one row of a report again."""
 
-from dataclasses import fields
 from typing import Any
 
 from marginaudit.orders import printable
@@ -8,19 +7,18 @@ from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.audit.sources import IN_PYTHON, Source
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.settings import settings_of
+from marginaudit.reports.settings import differences, settings_of
 from marginaudit.reports.shell import argument, joined
 
 
 def settings_given(paper: Any, config: Any) -> list[str]:
     """The options that make an audit's settings from those that it has unless told otherwise."""
-    options, defaults = [], paper.config()
-    for field in fields(config):
-        value, usual = getattr(config, field.name), getattr(defaults, field.name)
-        known = settings_of(type(config)).get(field.name)
-        if known is None or value == usual or value is None:
+    options, settings = [], settings_of(type(config))
+    for name, value in differences(config, paper.config()).items():
+        if name not in settings or value is None:
             continue
-        dashed = f"--{field.name.replace('_', '-')}"
+        known = settings[name]
+        dashed = f"--{name.replace('_', '-')}"
         if known.switch:
             options += [f"--{known.switch.replace('_', '-')}"]
             dashed = f"--{known.switch.replace('_', '-')}-steps"
@@ -66,7 +64,6 @@ def dataset_argument(source: Source) -> str:
 
 
 def _config_given(paper: Any, config: Any) -> str:
-    usual = paper.config()
-    values = {name: getattr(config, name) for name in settings_of(type(config))}
-    given = {name: value for name, value in values.items() if value != getattr(usual, name)}
+    changed = differences(config, paper.config())
+    given = {name: changed[name] for name in settings_of(type(config)) if name in changed}
     return f", config={given}" if given else ""
