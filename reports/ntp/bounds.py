@@ -15,6 +15,7 @@ from marginaudit.margins.ntp import Exact
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp.run import Run
+from marginaudit.training.ntp.model.reference import ball
 
 if TYPE_CHECKING:
     import flint
@@ -138,8 +139,7 @@ def sizes(run: Run) -> Sizes | None:
     data, kq = run.dataset, run.kq
     if not isinstance(kq, Exact):
         return None
-    square = kq.norm_squared_exact
-    w = arb(fmpq(square.numerator, square.denominator)).sqrt()
+    w = ball(kq.norm_squared_exact).sqrt()
     rarity = arb(fmpq(2 * data.L_max**3 * sum(data.counts), min(data.counts))).log()
     return Sizes(data.N, data.L_max, w, arb(run.eta), rarity)
 

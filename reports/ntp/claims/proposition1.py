@@ -22,6 +22,7 @@ from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, rounded, series
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import proved
+from marginaudit.training.ntp.model.reference import ball
 
 if TYPE_CHECKING:
     import flint
@@ -151,17 +152,11 @@ def bent(run: Run, t: int) -> "flint.arb":
     for x in words:
         column = solution[x]
         own, others = column.get(n[x], zero), Counter(column.get(v, zero) for v in run.dataset.vocabulary if v != n[x])
-        odds = {entry: (-reached * _arb(own - entry)).exp() for entry in others}
+        odds = {entry: (-reached * ball(own - entry)).exp() for entry in others}
         total = sum((count * odds[entry] for entry, count in others.items()), flint.arb(0))
-        factors += [-odds[entry] / (1 + total) / _arb(entry) for entry in others]
-        factors.append(total / (1 + total) / _arb(own))
+        factors += [-odds[entry] / (1 + total) / ball(entry) for entry in others]
+        factors.append(total / (1 + total) / ball(own))
     return max((abs(factor / factors[0] - 1) for factor in factors), key=lambda ball: float(ball.abs_upper()))
-
-
-def _arb(value: Fraction) -> "flint.arb":
-    import flint
-
-    return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
 def _steps_from_the_ray(run: Run) -> tuple[list[float], list[float], list[str]]:

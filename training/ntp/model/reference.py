@@ -99,17 +99,18 @@ def over_root(values: Sequence[Fraction], square: Fraction) -> tuple[Floats, Flo
         parts: dict[int, tuple[float, float]] = {}
         for value in values:  # many are one and the same object, and hashing a Fraction is slow
             if id(value) not in parts:
-                exact = _ball(value) / root
+                exact = ball(value) / root
                 parts[id(value)] = float(exact), float(exact - float(exact))
     high, low = np.array([parts[id(value)] for value in values], dtype=np.float64).reshape(-1, 2).T
     return high, low
 
 
-def _ball(value: Fraction) -> "flint.arb":
+def ball(value: Fraction) -> "flint.arb":
+    """The number in ball arithmetic."""
     import flint
 
     return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
 def _root(value: Fraction) -> "flint.arb":
-    return _ball(value).sqrt()
+    return ball(value).sqrt()
