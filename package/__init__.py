@@ -6,14 +6,23 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from marginaudit.reports import (
+        Bounded,
+        Claim,
+        Decided,
+        Equal,
+        Evidence,
+        Finding,
+        HiddenConstant,
+        Limit,
+        Report,
+        Series,
+        Verdict,
+    )
     from marginaudit.reports.audit.sources import dataset
-    from marginaudit.reports.claim import Claim
-    from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit
     from marginaudit.reports.page.latex import to_latex
     from marginaudit.reports.paper import Paper
-    from marginaudit.reports.python import Report, audit, conform
-    from marginaudit.reports.series import Series
-    from marginaudit.reports.verdict import Evidence, Finding, Verdict
+    from marginaudit.reports.python import audit, conform
 
     __version__: str
 
@@ -38,24 +47,13 @@ __all__ = [
 ]
 
 _HOME = {
-    "Bounded": "judgements",
-    "Claim": "claim",
-    "Decided": "judgements",
-    "Equal": "judgements",
-    "Evidence": "verdict",
-    "Finding": "verdict",
-    "HiddenConstant": "judgements",
-    "Limit": "judgements",
-    "Paper": "paper",
-    "Report": "python",
-    "Series": "series",
-    "Verdict": "verdict",
-    "audit": "python",
-    "conform": "python",
-    "dataset": "audit.sources",
-    "to_latex": "page.latex",
+    "Paper": ".paper",
+    "audit": ".python",
+    "conform": ".python",
+    "dataset": ".audit.sources",
+    "to_latex": ".page.latex",
 }
-"""The module of each public name, within `marginaudit.reports`."""
+"""The module of a public name, within `marginaudit.reports`, which has the others itself."""
 
 
 def __getattr__(name: str) -> Any:
@@ -64,10 +62,10 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("marginaudit")
-    if name in _HOME:
+    if name in __all__:
         from importlib import import_module
 
-        return getattr(import_module(f"marginaudit.reports.{_HOME[name]}"), name)
+        return getattr(import_module(f"marginaudit.reports{_HOME.get(name, '')}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
