@@ -1,8 +1,8 @@
 """An assumption, judged on a dataset: whether it holds, and its witness where it does not."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 Witness: TypeAlias = Mapping[str, Any] | None
 """What breaks an assumption, as JSON data; None where it holds. The key ``undecided`` says that it is left open."""
@@ -25,15 +25,6 @@ class Assumption:
     def in_words(self) -> str:
         """For a table: holds, fails or undecided."""
         return "holds" if self.holds else "undecided" if self.undecided else "fails"
-
-
-D = TypeVar("D")
-
-
-def judged(predicates: Mapping[str, Callable[[D], Witness]], name: str, dataset: D) -> Assumption:
-    """The assumption of that name, judged on a dataset."""
-    witness = predicates[name](dataset)
-    return Assumption(name=name, holds=witness is None, witness=witness)
 
 
 def as_document(assumptions: Mapping[str, Assumption]) -> dict[str, Any]:

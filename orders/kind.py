@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from marginaudit.orders.assumption import Assumption, Witness, as_document, judged
+from marginaudit.orders.assumption import Assumption, Witness, as_document
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.files import file_content
 from marginaudit.orders.reading import parsed_json, utf_8_text
@@ -68,12 +68,28 @@ class Kind(Generic[D]):
 
     def check(self, dataset: D, name: str) -> Assumption:
         """The assumption of that name, judged on a dataset."""
-        return judged(self.assumptions, name, dataset)
+        witness = self.assumptions[name](dataset)
+        return Assumption(name=name, holds=witness is None, witness=witness)
+
+    def check_all(self, dataset: D) -> dict[str, Assumption]:
+        """Every assumption, judged on a dataset, by name."""
+        return {name: self.check(dataset, name) for name in self.assumptions}
 
     def classified(self, dataset: D) -> dict[str, Any]:
         """Answer `marginaudit classify`."""
-        found = {name: self.check(dataset, name) for name in self.assumptions}
-        return {**self.describe(dataset), "assumptions": as_document(found)}
+        return {**self.describe(dataset), "assumptions": as_document(self.check_all(dataset))}
+
+    def read(self, path: Path | str) -> D:
+        """Read a dataset from a file, in UTF-8, after a byte order mark or none; the ending tells the format.
+
+        Raises
+        ------
+        InputError
+            One line: the file, the place in it (JSON pointer or line), what was got, what is expected.
+        """
+        path = Path(path)
+        dataset: D = read(content_of(path), path, [self])[1]
+        return dataset
 
 
 def content_of(path: Path) -> bytes:

@@ -5,8 +5,6 @@ from marginaudit.orders.ntp.assumptions import (
     ASSUMPTION_2,
     ASSUMPTION_3,
     ASSUMPTIONS,
-    check_assumption,
-    check_assumptions,
     gram_deviation,
 )
 from marginaudit.orders.ntp.cases import CASES
@@ -14,7 +12,7 @@ from marginaudit.orders.ntp.collocation import Collocation, CollocationError
 from marginaudit.orders.ntp.dataset import Dataset, Sample
 from marginaudit.orders.ntp.formats import dataset_from_document, dataset_from_text, dataset_to_document
 from marginaudit.orders.ntp.generate import broken, free_dataset, prefix_closed_dataset
-from marginaudit.orders.ntp.kind import SENTENCES, read_dataset
+from marginaudit.orders.ntp.kind import SENTENCES, check_assumption, check_assumptions, read_dataset
 from marginaudit.orders.ntp.partial_order import QueryOrder, query_orders
 from marginaudit.orders.ntp.relations import Encoded, relations
 from marginaudit.orders.reading import Token

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF
-from marginaudit.orders.assumption import Assumption, Witness, judged
+from marginaudit.orders.assumption import Witness
 from marginaudit.orders.ntp.dataset import Dataset, Sample
 
 ASSUMPTION_1 = ("collocation", "injective", "next_from_sentence", "well_defined_orders", "no_confused_tokens")
@@ -187,22 +187,6 @@ ASSUMPTIONS: Mapping[str, Callable[[Dataset], Witness]] = {
     )
 }
 """The predicates by name, in the order of the ledger."""
-
-
-def check_assumption(dataset: Dataset, name: str) -> Assumption:
-    """One assumption, judged on a dataset.
-
-    >>> from marginaudit.orders.ntp import Dataset
-    >>> data = Dataset.from_sentences("abba", ["abba", "ba"])
-    >>> check_assumption(data, "well_defined_orders").witness["cycle"]
-    ['a', 'b']
-    """
-    return judged(ASSUMPTIONS, name, dataset)
-
-
-def check_assumptions(dataset: Dataset) -> dict[str, Assumption]:
-    """All eight assumptions, by name."""
-    return {name: check_assumption(dataset, name) for name in ASSUMPTIONS}
 
 
 def _document(sample: Sample) -> dict[str, Any]:

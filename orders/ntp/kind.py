@@ -1,9 +1,8 @@
 """Sentences as a kind of dataset, and their answers to `marginaudit classify`."""
 
-from pathlib import Path
 from typing import Any
 
-from marginaudit.orders.kind import Kind, content_of, read
+from marginaudit.orders.kind import Kind
 from marginaudit.orders.ntp.assumptions import ASSUMPTIONS
 from marginaudit.orders.ntp.cases import CASES
 from marginaudit.orders.ntp.dataset import Dataset
@@ -83,15 +82,4 @@ SENTENCES = Kind(
 )
 """The datasets of arXiv 2409.17335."""
 
-
-def read_dataset(path: Path | str) -> Dataset:
-    """Read a dataset from a ``.json`` or ``.txt`` file, in UTF-8, after a byte order mark or none.
-
-    Raises
-    ------
-    InputError
-        One line: the file, the place in it (JSON pointer or line), what was got, what is expected.
-    """
-    path = Path(path)
-    dataset: Dataset = read(content_of(path), path, [SENTENCES])[1]
-    return dataset
+check_assumption, check_assumptions, read_dataset = SENTENCES.check, SENTENCES.check_all, SENTENCES.read

@@ -2,8 +2,6 @@
 
 from marginaudit.orders.snap.assumptions import (
     ASSUMPTIONS,
-    check_assumption,
-    check_assumptions,
     dominant_tokens,
     queries_with_distinct,
 )
@@ -13,7 +11,7 @@ from marginaudit.orders.snap.classes import SequenceClass, SequenceClasses
 from marginaudit.orders.snap.documents import classes_from_document, classes_to_document
 from marginaudit.orders.snap.generate import single_common_dataset, symmetric_dataset, weakly_correlated_dataset
 from marginaudit.orders.snap.graph import common_tokens, distinct_tokens, token_class_graph
-from marginaudit.orders.snap.kind import CLASSES, describe, read_classes
+from marginaudit.orders.snap.kind import CLASSES, check_assumption, check_assumptions, describe, read_classes
 from marginaudit.orders.snap.overlap import AttentionOverlap, overlap_of
 
 __all__ = [

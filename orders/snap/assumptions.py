@@ -15,7 +15,7 @@ from itertools import pairwise, zip_longest
 
 import numpy as np
 
-from marginaudit.orders.assumption import Assumption, Witness, judged
+from marginaudit.orders.assumption import Witness
 from marginaudit.orders.reading import Token
 from marginaudit.orders.snap.classes import SequenceClasses
 from marginaudit.orders.snap.graph import common_tokens, distinct_tokens
@@ -247,18 +247,3 @@ ASSUMPTIONS: Mapping[str, Callable[[SequenceClasses], Witness]] = {
     )
 }
 """The predicates by name."""
-
-
-def check_assumption(dataset: SequenceClasses, name: str) -> Assumption:
-    """One assumption, judged on a dataset.
-
-    >>> data = SequenceClasses.from_weights("two", 39, [("m", "q", {"a": 1}), ("n", "q", {"a": 1, "b": 1})])
-    >>> check_assumption(data, "wide_vocabulary").witness
-    {'M': 39, 'K': 2, 'least': 40}
-    """
-    return judged(ASSUMPTIONS, name, dataset)
-
-
-def check_assumptions(dataset: SequenceClasses) -> dict[str, Assumption]:
-    """All assumptions, by name."""
-    return {name: check_assumption(dataset, name) for name in ASSUMPTIONS}

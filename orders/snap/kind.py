@@ -1,9 +1,8 @@
 """Sequence classes as a kind of dataset, and their answers to `marginaudit classify`."""
 
-from pathlib import Path
 from typing import Any
 
-from marginaudit.orders.kind import Kind, content_of, read
+from marginaudit.orders.kind import Kind
 from marginaudit.orders.snap.assumptions import ASSUMPTIONS
 from marginaudit.orders.snap.cases import CASES
 from marginaudit.orders.snap.classes import SequenceClasses
@@ -64,15 +63,4 @@ CLASSES = Kind(
 )
 """The datasets of arXiv 2305.16380."""
 
-
-def read_classes(path: Path | str) -> SequenceClasses:
-    """Read sequence classes from a ``.json`` file.
-
-    Raises
-    ------
-    InputError
-        One line: the file, the place in it (JSON pointer or line), what was got, what is expected.
-    """
-    path = Path(path)
-    dataset: SequenceClasses = read(content_of(path), path, [CLASSES])[1]
-    return dataset
+check_assumption, check_assumptions, read_classes = CLASSES.check, CLASSES.check_all, CLASSES.read
