@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from marginaudit.reports.study.store import Store
+from tests.command_line import Command
 
 settings.register_profile("marginaudit", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("fuzz", deadline=None, max_examples=1000, database=None)
@@ -46,3 +47,9 @@ def nothing_kept(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 
 
 _NUMBER = count()
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Call the command line in this process."""
+    return Command(capsys)

@@ -1,12 +1,10 @@
-"""The command line, for the tests of the reports."""
+"""A folder and interrupts for the tests of the reports."""
 
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from tests.command_line import Command
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -22,9 +20,3 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work in an empty folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    """Call the command line in this process."""
-    return Command(capsys)

@@ -14,12 +14,6 @@ from marginaudit.orders.ntp import (
 from tests.command_line import Command
 from tests.margins.ntp.readings import A_STRING, DATA, TRUE, unreadable, with_change, written
 
-
-@pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    return Command(capsys)
-
-
 DATASETS = [
     ("nema", 1, "/nema: got 1, expected no key but name, vocabulary, sentences, samples, next_token, embedding"),
     ("name", "", "/name: got '', expected a string that is not empty"),

@@ -30,11 +30,6 @@ def process(
     return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, timeout=100, env=env)
 
 
-@pytest.fixture
-def svop(own_folder: Path) -> Path:
-    return dataset_file(own_folder, SVOP, "svop.json")
-
-
 def test_classify(command: Command, svop: Path) -> None:
     found = command.json("classify", svop)
     assert set(found) == {"next_token", "queries", "assumptions"}

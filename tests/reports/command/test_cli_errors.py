@@ -10,11 +10,6 @@ from marginaudit.reports import LEDGER
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, TWO_VALUES, Command, dataset_file
 
 
-@pytest.fixture
-def svop(own_folder: Path) -> Path:
-    return dataset_file(own_folder, SVOP, "svop.json")
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

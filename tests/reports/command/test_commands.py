@@ -22,7 +22,7 @@ from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Run
 from marginaudit.reports.ntp.hunting.space import SHORT
 from marginaudit.reports.ntp.paper import PAPER
-from tests.command_line import SVOP, Command, dataset_file, strict_json
+from tests.command_line import Command, dataset_file, strict_json
 
 PLANTED = """
 from dataclasses import replace
@@ -44,11 +44,6 @@ CLAIMS = [
 """
 
 ASSUMED = (*ASSUMPTION_1, *ASSUMPTION_3)
-
-
-@pytest.fixture
-def svop(own_folder: Path) -> Path:
-    return dataset_file(own_folder, SVOP, "svop.json")
 
 
 # verify

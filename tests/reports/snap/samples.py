@@ -15,6 +15,11 @@ def run(case: str) -> ClassRun:
     return ClassRun(CASES[case]())
 
 
+def single(**settings: Any) -> ClassRun:
+    """A run of two classes."""
+    return on(CASES["snap-single"](), **settings)
+
+
 def on(dataset: SequenceClasses, **settings: Any) -> ClassRun:
     """A run of these classes."""
     return ClassRun(dataset, ClassConfig(**settings))

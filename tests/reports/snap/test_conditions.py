@@ -47,12 +47,8 @@ from marginaudit.training.snap.limit import (
     fluctuation,
     h_star,
 )
-from tests.reports.snap.samples import on, run
+from tests.reports.snap.samples import on, run, single
 from tests.twins import parts
-
-
-def single(**settings: Any) -> ClassRun:
-    return on(CASES["snap-single"](), **settings)
 
 
 def of_size(M: int | None, K: int = 1, **settings: Any) -> ClassRun:
@@ -181,7 +177,7 @@ def test_attention_of_fewer_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
     assert unknown.radius.tolist() == np.maximum(unknown.value, 1 - unknown.value).tolist()
 
 
-def testorder_statistics_are_those_of_the_binomial_law() -> None:
+def test_order_statistics_are_those_of_the_binomial_law() -> None:
     from scipy.stats import binom
 
     for seeds in (20, 300, 2000):

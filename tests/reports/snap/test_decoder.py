@@ -1,22 +1,16 @@
 """Y of a run in balls against whole matrices."""
 
-from functools import cache
-
 import numpy as np
 import pytest
 
-from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.ball_sgd import bits_a_step, descended
 from marginaudit.reports.snap.claims.theorem5 import THEOREM5_REDERIVED, trained
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import overlap
+from tests.reports.snap.growth_runs import run
 from tests.training.snap.dense import features, padded, sgd
-
-
-@cache
-def run(name: str) -> ClassRun:
-    return ClassRun(CASES[name](), ClassConfig(steps=10**18, seeds=1000))
 
 
 def test_y_is_that_of_the_whole_matrix() -> None:
@@ -36,7 +30,7 @@ def test_nearly_dependent_classes_leave_balls_that_say_something() -> None:
     at = ClassRun(near)
     assert trained(at).radius.max() < 1e-9 * np.abs(trained(at).value).max()
     E = 0.28193634710905369
-    assert bits_a_step(run("snap-single").overlap, 0.5) == pytest.approx(
+    assert bits_a_step(run("snap-single", seeds=1000).overlap, 0.5) == pytest.approx(
         np.log2(2 + 2 * (1 + E) / (1 - E)), rel=1e-12, abs=0
     )
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.snap import common_token, eq10, two_stages
 from marginaudit.reports.snap.claims import (
@@ -22,7 +22,7 @@ from marginaudit.reports.snap.claims import (
 )
 from marginaudit.reports.snap.conditions import no_inverse, no_recorded_growth
 from marginaudit.reports.snap.run import ClassRun
-from tests.reports.snap.samples import on
+from tests.reports.snap.samples import on, single
 
 APART = SequenceClasses.from_weights("apart", 9, [("m", "q", {"a": 1}), ("n", "q", {"b": 1})])
 INSIDE = SequenceClasses.from_weights("inside", 90, [("m", "q", {"a": 1, "x": 1}), ("n", "q", {"x": 1})])
@@ -51,10 +51,6 @@ def alike(M: int) -> SequenceClasses:
 
 def alone(M: int) -> SequenceClasses:
     return SequenceClasses.from_weights("alone", M, [("q", "q", {"q": 1.0})])
-
-
-def single(**settings: Any) -> ClassRun:
-    return on(CASES["snap-single"](), **settings)
 
 
 @pytest.mark.parametrize(

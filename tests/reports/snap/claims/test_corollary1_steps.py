@@ -1,21 +1,14 @@
 """Steps until residuals are small, by the recursion and the binomial law."""
 
-from functools import cache
 from math import ceil, log
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from marginaudit.orders.snap import CASES
-from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims.corollary1_steps import epochs, steps_enough, steps_of_a_class, undrawn
 from marginaudit.training.snap.limit import h_star
-
-
-@cache
-def run(name: str) -> ClassRun:
-    return ClassRun(CASES[name](), ClassConfig(steps=10**18, seeds=1000))
+from tests.reports.snap.growth_runs import run
 
 
 def test_steps_of_a_class_by_the_recursion() -> None:
@@ -37,14 +30,14 @@ def test_epochs_are_the_least() -> None:
 
 
 def test_after_the_steps_that_corollary_1_names_a_class_is_undrawn_too_often() -> None:
-    found = undrawn(run("snap-symmetric"))
+    found = undrawn(run("snap-symmetric", seeds=1000))
     assert found.step is not None
     for N, evidence in zip(found.value[:3], found.step[:3], strict=True):
         assert (2 / 3) ** N > np.exp(-evidence) >= (2 / 3) ** (N + 1) * (1 - 1e-12)
 
 
 def test_so_many_steps_are_enough_whatever_delta_is() -> None:
-    found, bound = steps_enough(run("snap-symmetric"))
+    found, bound = steps_enough(run("snap-symmetric", seeds=1000))
     assert (found.upper <= bound).all()
     entry = found.label.index("delta = 1e-06, epsilon = 0.01")
     assert bound[entry] == 3 * max(2 * ceil((100 + log(5e5)) / 0.5), 8 * log(3e6))

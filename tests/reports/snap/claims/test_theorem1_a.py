@@ -1,7 +1,5 @@
 """Theorem 1 (a): xi at t >> K^2 and at any t, and how many draws it is computed for."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -11,11 +9,7 @@ from marginaudit.reports.snap.claims import theorem1_a
 from marginaudit.reports.snap.claims.theorem1_a import A
 from marginaudit.training.snap.limit import backpropagated as gradient_of
 from marginaudit.training.snap.limit import class_counts, fluctuation
-from tests.reports.snap.samples import on, run
-
-
-def single(**settings: Any) -> ClassRun:
-    return on(CASES["snap-single"](), **settings)
+from tests.reports.snap.samples import on, run, single
 
 
 def test_the_chance_of_an_exception_is_the_one_that_is_proved() -> None:

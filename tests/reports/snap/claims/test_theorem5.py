@@ -1,6 +1,5 @@
 """Theorem 5: verdicts, controls, and theta's bound by the binomial law."""
 
-from functools import cache
 from math import ceil, log, sqrt
 from typing import Any
 
@@ -14,12 +13,8 @@ from marginaudit.reports.snap.ball_sgd import descended
 from marginaudit.reports.snap.claims.corollary1 import COROLLARY1
 from marginaudit.reports.snap.claims.theorem5 import THEOREM5, explicit
 from marginaudit.training.snap.limit import class_counts
+from tests.reports.snap.growth_runs import run
 from tests.training.snap.growth import precise_star
-
-
-@cache
-def run(name: str) -> ClassRun:
-    return ClassRun(CASES[name](), ClassConfig(steps=10**18, seeds=1000))
 
 
 @pytest.mark.parametrize("eta_Y", [0.5, 7.0, 100.0])
@@ -29,7 +24,7 @@ def test_the_rederived_bound_by_the_binomial_law(M: int, N: int, eta_Y: float) -
     star, mean = precise_star(N, M, eta_Y), ceil(N / 2)
     theta = [max(abs(star[s] / star[mean] - 1) for s in (k, N - k)) for k in range(N + 1)]
     for delta in (0.5, 0.1, 0.01):
-        bound = float(explicit(delta)(run("snap-single"), np.array([float(N)]))[0])
+        bound = float(explicit(delta)(run("snap-single", seeds=1000), np.array([float(N)]))[0])
         assert bound == pytest.approx((sqrt(N / 2 * log(4 / delta)) + 1) / mean, rel=1e-14, abs=0)
         missed = sum(binom.pmf(k, N, 0.5) for k in range(N + 1) if theta[k] > bound)
         assert missed <= delta
