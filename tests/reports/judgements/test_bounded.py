@@ -237,14 +237,6 @@ def test_the_numbers_shown_are_those_of_the_side_and_entry_with_the_least_room()
     assert (above.side, above.worst_step, above.measured, above.bound) == ("upper", 1, 10.0, 10.5)
 
 
-def test_a_series_without_steps_is_judged_entry_by_entry() -> None:
-    value = series([1.0, 5.0], radius=0, label=("one", "two"))
-    found = Bounded(lambda _: value, upper=lambda _, t: 2 + t, lower=lambda _, t: 0 * t).judge(run())
-    assert (found.verdict, found.worst_step, found.first_violation, found.curve) == (Verdict.VIOLATED, None, None, None)
-    assert (found.measured, found.bound) == (5.0, 3.0)
-    assert "Least room at two, against the upper bound" in found.detail
-
-
 def test_the_first_violation_is_of_either_side() -> None:
     value = measured(np.where(STEP == 5, 0.0, np.where(STEP == 4, 9.0, 1.0)))
     claim = Bounded(value, lower=lambda _, t: 0 * t + 0.5, upper=lambda _, t: 0 * t + 5)

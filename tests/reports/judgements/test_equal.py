@@ -49,12 +49,6 @@ def test_differences_are_relative_to_the_larger_side_the_scale_or_of_logarithms(
     assert "difference 0.0e+00, rounding allowance 0.0e+00." in nothing.detail
 
 
-def test_a_scale_decides_what_is_narrow() -> None:
-    zero = series([0.0], radius=1e-10)
-    assert judged(zero, series([0.0], radius=0)).verdict is Verdict.INCONCLUSIVE
-    assert judged(zero, series([0.0], radius=0), scale=lambda _: np.array([1.0])).verdict is Verdict.HOLDS
-
-
 def test_no_slack_where_one_side_has_no_finite_value() -> None:
     found = judged(series([5.0], radius=np.inf, log=True), series([1e4], radius=0, log=True))
     assert (found.slack, found.bound) == (None, None)
