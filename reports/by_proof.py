@@ -133,4 +133,5 @@ def _why_not(claim: Statement, measured: Finding, reasons: list[str]) -> str:
         return "Not by proof: it is a run that violates it."
     if claim.standing.status is Status.REFUTED:
         return "Not by proof: the statement is refuted, by other data."
-    return f"Not by proof: the statement is {claim.standing.status}; not known is {claim.standing.settles}."
+    unknown = f"; not known is {claim.standing.settles}" if claim.standing.settles else ""
+    return f"Not by proof: the statement is {claim.standing.status}{unknown}."

@@ -56,6 +56,7 @@ class Series:
     def __post_init__(self) -> None:
         value, radius = np.atleast_1d(np.asarray(self.value)), np.asarray(self.radius)
         step = None if self.step is None else np.asarray(self.step)
+        _refuse_complex(value, radius)
         if value.ndim > 1:
             raise ValueError(f"got values of shape {value.shape}, expected a row of them")
         of = {"error bars": radius if radius.ndim else None, "steps": step, "labels": self.label or None}
@@ -199,6 +200,23 @@ def step_from(value: float) -> int | float:
     return math.ceil(value) if value <= FARTHEST_STEP else float(value)
 
 
+def real(values: ArrayLike) -> NDArray[np.float64]:
+    """The values in float64.
+
+    Raises
+    ------
+    ValueError
+        They are complex, if only of imaginary part 0.
+    """
+    _refuse_complex(values)
+    return np.asarray(values, dtype=float)
+
+
+def _refuse_complex(*given: ArrayLike) -> None:
+    if any(map(np.iscomplexobj, given)):
+        raise ValueError("got complex numbers, expected real ones")
+
+
 def series(
     value: ArrayLike,
     *,
@@ -213,8 +231,8 @@ def series(
     >>> series([1.0, 2.0], radius=0.5).upper.tolist()
     [1.5, 2.5]
     """
-    values = np.atleast_1d(np.asarray(value, dtype=float))
-    return Series(values, np.broadcast_to(np.asarray(radius, dtype=float), values.shape), step, label, log, clock=clock)
+    values = np.atleast_1d(real(value))
+    return Series(values, np.broadcast_to(real(radius), values.shape), step, label, log, clock=clock)
 
 
 def by_formula(

@@ -21,7 +21,7 @@ from marginaudit.reports.judgements.slack import (
 )
 from marginaudit.reports.plain import unreportable
 from marginaudit.reports.run import BaseRun
-from marginaudit.reports.series import Series, as_series, by_formula, position_text, step_from
+from marginaudit.reports.series import Series, as_series, by_formula, position_text, real, step_from
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, needed, not_applicable
 
 Steps: TypeAlias = NDArray[np.float64]
@@ -320,7 +320,7 @@ def _steps(measured: Series) -> Steps:
 
 
 def _bound(values: ArrayLike, measured: Series) -> Series:
-    found = np.asarray(values, dtype=float)
+    found = real(values)
     if found.shape not in ((), (1,), (len(measured),)):
         raise ValueError(
             f"got a bound of shape {found.shape}, expected ({len(measured)},): one value for each measured"

@@ -11,7 +11,7 @@ from marginaudit.orders import counted
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.judgements.bounded import Formula
 from marginaudit.reports.judgements.compare import FADED, curve_of, left_out
-from marginaudit.reports.series import Series, as_series, position, position_text
+from marginaudit.reports.series import Series, as_series, position, position_text, real
 from marginaudit.reports.verdict import Curve, Finding, Verdict, needed, not_applicable
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -101,7 +101,7 @@ class HiddenConstant:
 
     def _judge(self, run: Any, measured: Series, *, in_regime: bool) -> Finding:
         step = _steps(measured)
-        shape = np.broadcast_to(np.asarray(self.shape(run, step), dtype=float), step.shape)
+        shape = np.broadcast_to(real(self.shape(run, step)), step.shape)
         value = measured.value.astype(float)
         if np.isnan(shape).any():
             raise ValueError("not a number on one side of a comparison")

@@ -171,11 +171,11 @@ def direction(stage: StageRecord, reference_radius: float, first: int) -> Series
 
     The error bar joins the rounding of the trajectory and ``reference_radius``, the distance of the
     reference direction from the true one, both as distances of unit vectors. Where rounding hid the first
-    gradient, so that W has no direction, nothing is known.
+    gradient, so that W has no direction, or all of W's digits, nothing is known.
     """
     kept = stage.step >= first
     distance = stage.distance[kept]
-    known = ~np.isnan(distance)
+    known = ~np.isnan(distance) & (stage.distance_error[kept] < 2)
     bar = stage.distance_error[kept] + reference_radius
     # 1 - cos = distance^2 / 2
     radius = np.where(known, bar * (distance + bar / 2), np.inf)

@@ -403,6 +403,16 @@ def test_what_breaks_a_bound_is_shown_even_where_it_is_beyond_reach() -> None:
     assert (found.verdict, found.worst_step, found.measured) == (Verdict.VIOLATED, 5, 9.0)
 
 
+def test_complex_numbers_are_refused() -> None:
+    for wrong in (
+        Bounded(lambda _: Series(0.5 + 1j * STEP, 0, STEP), upper=twos),
+        Bounded(lambda _: series(0.5 + 1j * STEP, radius=0, step=STEP), upper=twos),
+        Bounded(measured(1 / STEP), upper=lambda _, t: 1j * t),
+    ):
+        with pytest.raises(ValueError, match="got complex numbers, expected real ones"):
+            wrong.judge(run())
+
+
 def above_zero(_: Any, t: Any) -> Any:
     return np.full(len(t), LEAST)
 

@@ -248,6 +248,18 @@ def test_weights_that_rounding_keeps_at_0_have_no_direction(tmp_path: Path) -> N
     assert "By itself the measurement is inconclusive" in found["ntp.lemma6"].detail
 
 
+def test_a_run_whose_last_record_is_not_decided_is_judged_on_its_weights(tmp_path: Path) -> None:
+    run(DATA, np.float64, (100, 60), (0.1, 0.025)).save(tmp_path / "whole.npz")
+    with np.load(tmp_path / "whole.npz") as whole:
+        arrays = dict(whole) | {"step2": np.array([0, 30_000]), "W_kq": whole["W_kq"][:2]}
+    np.savez(tmp_path / "far.npz", **arrays)
+    recorded = RecordedRun(DATA, Config(), None, tmp_path / "far.npz")
+    assert recorded.undecided
+    found = LEDGER["ntp.lemma6"].judge(recorded)
+    assert (found.verdict, found.premise) == (Verdict.VIOLATED, "carried over")
+    assert found.measured == pytest.approx(0.025, rel=1e-9, abs=0)
+
+
 def test_bounds_that_are_attained_allow_for_the_rounding_of_who_recorded(tmp_path: Path) -> None:
     """Norms and margins of a turned float32 run are off by more than float64 rounds."""
     data = replace(DATA, embedding=np.linalg.qr(np.random.default_rng(3).normal(size=(4, 4)))[0])

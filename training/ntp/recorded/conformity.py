@@ -277,7 +277,7 @@ def _cause(
     stage: Stage, run: Recorded, first: Recorded | None, i: int, row: _Row, frozen: Frozen
 ) -> tuple[str | None, float | None]:
     """The first cause that explains the record and the next ones, and its last number."""
-    if row.step == 0 or (not run.weights[:i].any() and _next_conform(stage, run, i)):
+    if row.step == 0 or (i == 0 and _next_conform(stage, run, i)):
         return "another start than zero", None
     far = run.step[: i + CONFIRMED + 1][-1] > FIRST_STEPS
     for cause in causes(stage, run, first, i, frozen):

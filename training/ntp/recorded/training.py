@@ -50,11 +50,12 @@ def recorded_training(
     Parameters
     ----------
     stages : sequence of Compared
-        Whether the stages of the trajectory conform, and with which step sizes.
+        Whether the stages of the trajectory conform, and with which step sizes; one of which rounding hides some
+        records is taken as it is.
     ov, kq : MaxMargin or None
         W*_ov and W*_kq.
     """
-    departs = {one.stage for one in stages if one.departs_at is not None}
+    departs = {one.stage for one in stages if one.departs_at is not None or one.decided < one.records}
     orthonormal = check_assumption(dataset, "orthonormal").holds
     run = Settings(dataset, normalised=True, orthonormal=orthonormal, progress=None)
     eta0, eta = trajectory.step_sizes(dataset)
