@@ -112,9 +112,7 @@ def without_dead_links(html: str) -> str:
     '<p id="a"><a href="#a">a</a> <a class="mono">b</a></p>'
     """
     places = set(re.findall(r'\bid="([^"]+)"', html))
-    return re.sub(
-        r'(<a\b[^>]*?) (?:xlink:)?href="#([^"]+)"', lambda link: link[0] if link[2] in places else link[1], html
-    )
+    return re.sub(r'(<a\b[^>]*?) href="#([^"]+)"', lambda link: link[0] if link[2] in places else link[1], html)
 
 
 def _environment(audit: Audit) -> "Environment":
