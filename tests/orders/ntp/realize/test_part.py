@@ -143,6 +143,16 @@ def test_winners_are_gone_through_until_no_exchange_keeps_more() -> None:
     assert samples.count[kept(samples, n, winner)].sum() == best == 8
 
 
+def test_a_sample_that_a_winner_has_lost_already_is_not_lost_to_the_next_one() -> None:
+    """Once a wins, abcq is out, so that b costs nothing: aq and bq stay."""
+    counts = {("aq", "a"): 2, ("bq", "b"): 1, ("abcq", "c"): 1}
+    written = tuple(Sample(tuple(sentence), following) for sentence, following in counts)
+    samples = samples_of_dataset(Dataset("x", tuple("qabc"), written, tuple(counts.values())))
+    n = np.arange(4)
+    winner = ascend(samples, n, np.zeros(len(samples.token), dtype=np.bool_))
+    assert samples.count[kept(samples, n, winner)].sum() == 3
+
+
 def test_a_winner_of_its_sentence_may_be_answered_where_it_is_eligible() -> None:
     """By Assumption 3 no other token of the sentence outnumbers it: of abb under b, b alone may."""
     samples = samples_of(numbered("x", ["abba"]), majority=True)
