@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from marginaudit.orders import InputError, Kind, read
-from marginaudit.orders.ntp import SENTENCES, Dataset
+from marginaudit.orders.ntp import SENTENCES, Dataset, read_dataset
 from marginaudit.orders.snap import CLASSES, SequenceClasses
 
 TWO = {"classes": [{"next": n, "query": "q", "probabilities": {n: 1}} for n in "ab"]}
@@ -37,3 +37,9 @@ def test_other_kinds_are_asked_for_only_where_none_of_the_kinds_accepts() -> Non
     assert next(asked) is CLASSES
     with pytest.raises(InputError, match="got sequence classes, expected a dataset of sentences"):
         read(json.dumps(TWO).encode(), Path("two.json"), [SENTENCES], iter([CLASSES]))
+
+
+def test_an_ending_is_known_in_capitals_too(tmp_path: Path) -> None:
+    path = tmp_path / "ab.JSON"
+    path.write_text('{"sentences": [["a", "b"]]}', encoding="utf-8")
+    assert read_dataset(path).vocabulary == ("a", "b")
