@@ -204,6 +204,11 @@ BAD_FILES = {
         FILE + "CLAIMS = [claim('a', print, ('orthogonal',))]",
         "mine.py: claim a: got the assumption 'orthogonal', expected one of collocation",
     ),
+    "unknown in its paper": (
+        FILE
+        + "from dataclasses import replace\nCLAIMS = [replace(claim('a', print, ('small_overlap',)), paper='ntp')]",
+        "mine.py: claim a: got the assumption 'small_overlap', expected one of collocation",
+    ),
     "letters": (
         FILE + "CLAIMS = [claim('a', print, 'orthonormal')]",
         "got 'orthonormal' as assumptions, expected a tuple",

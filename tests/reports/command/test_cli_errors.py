@@ -35,6 +35,7 @@ from tests.command_line import NO_FUNCTION, SHORT, SVOP, TWO_VALUES, Command, da
         (["solve", "example-1", "--certificate", ""], ["--certificate: got '', expected a path"]),
         (["audit", "example-1", "--out", "a\0b"], [r"--out: got 'a\x00b', expected a path"]),
         (["audit", "example-1", "--paper", ""], ["--paper: got '', expected one of ntp, snap, all"]),
+        (["sweep", "list", "--paper", ""], ["--paper: got '', expected one of ntp, snap, or a Python file, .py"]),
         (["audit", "example-1", "--certify-steps", "x"], ["--certify-steps: got 'x', expected a whole number from 0"]),
         (
             ["audit", "example-1", "--certify-steps", "3"],
