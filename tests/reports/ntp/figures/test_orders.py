@@ -111,6 +111,13 @@ def test_large_orders_are_left_out_but_for_what_breaks_an_assumption(monkeypatch
         orders_figure(Dataset.from_sentences("z", ["aa"]))
 
 
+def test_a_token_of_control_characters_is_escaped_before_it_is_shortened() -> None:
+    bells = "\a" * 10
+    figure = orders_figure(Dataset.from_sentences("x", [[bells, "b", bells, "b"]]))
+    [escaped] = {text.get_text() for axis in figure.axes for text in axis.texts} - {"", "b"}
+    assert escaped == r"\x07\ … 7\x07"
+
+
 def test_the_command(command: Command, tmp_path: Path) -> None:
     path = dataset_file(tmp_path, SVOP | {"name": "a $b/"})
     assert command.json("figure", "orders", path) == {"figure": "orders", "file": "orders-a-b.svg"}
