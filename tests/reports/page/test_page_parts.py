@@ -24,6 +24,7 @@ from marginaudit.reports.page.theorems import (
     REDERIVED,
     SHARPER,
     VARIANT,
+    failing,
     form,
     statement_name,
     statement_names,
@@ -58,6 +59,19 @@ NTP, SNAP = PAPERS
 def test_a_statement_belongs_to_a_theorem_in_some_form(claim: str, name: str, how: str) -> None:
     paper = SNAP if claim.startswith("snap.") else NTP
     assert (theorem(LEDGER[claim], LEDGER), form(LEDGER[claim], paper)) == (name, how)
+
+
+@pytest.mark.parametrize(
+    ("claim", "heading"),
+    [
+        ("ntp.theorem2.floor", "As printed"),
+        ("ntp.corollary1.upper", "Reconstructed"),
+        ("snap.theorem4.closed-form.rederived", "Also false as mended"),
+    ],
+)
+def test_a_violated_statement_is_headed_by_its_form(claim: str, heading: str) -> None:
+    paper = SNAP if claim.startswith("snap.") else NTP
+    assert failing(LEDGER[claim], paper) == heading
 
 
 def test_where_the_source_names_no_theorem_it_stands_for_it() -> None:
