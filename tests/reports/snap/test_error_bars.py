@@ -1,5 +1,6 @@
 """Each series has the whole error bar of what it is made of, and the quantiles are those of the law by brute force."""
 
+from fractions import Fraction
 from math import comb, log
 from typing import Any
 
@@ -153,11 +154,18 @@ def test_the_chance_in_other_vocabularies_is_a_sum_over_all_counts(monkeypatch: 
 
 
 def test_the_chance_of_more_than_2_delta_is_a_sum_over_all_counts() -> None:
+    """The mean of 40 draws of two classes is 20, that of 161 draws of three ceil(161/3) = 54."""
     found = remark4.missed(run("snap-single"))
     for delta in (0.99, 0.5):
         entry = found.label.index(f"delta = {delta:g}, N = 40")
         beyond = [k for k in range(41) if abs(k - 20) > 2 * np.ceil(np.sqrt(40 * log(1 / delta)))]
         assert found.value[entry] == pytest.approx(sum(comb(40, k) for k in beyond) / 2**40, rel=1e-9, abs=0)
+    found = remark4.missed(run("snap-symmetric"))
+    for delta in (0.99, 0.5):
+        entry = found.label.index(f"delta = {delta:g}, N = 161")
+        beyond = [k for k in range(162) if abs(k - 54) > 2 * np.ceil(np.sqrt(161 * log(1 / delta)))]
+        chance = sum(Fraction(comb(161, k) * 2 ** (161 - k), 3**161) for k in beyond)
+        assert found.value[entry] == pytest.approx(float(chance), rel=1e-9, abs=0)
 
 
 def test_bars_of_growth_of_steps_and_of_rows() -> None:
