@@ -5,6 +5,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.orders.snap.assumptions import MUCH_GREATER, dependent
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed, NotRecorded
 from marginaudit.reports.run import once_a_run
@@ -29,7 +30,7 @@ def slow_decoder(run: ClassRun) -> str | None:
 
     None of a recorded run, whose file has no step sizes.
     """
-    if run.recorded is not None or run.eta_Y >= MUCH_GREATER * run.eta_Z:
+    if run.recorded is not None or run.eta_Y >= MUCH_GREATER * run.eta_Z * (1 - 4 * UNIT_ROUNDOFF):  # 0.7 and 0.07
         return None
     least = f"{MUCH_GREATER} eta_Z = {MUCH_GREATER * run.eta_Z:.4g}"
     return f"Assumption 1 (c): eta_Y = {run.eta_Y:.4g} is below {least}."

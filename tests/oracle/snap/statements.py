@@ -82,7 +82,7 @@ def outside_range_R(T: Truth) -> str:
 
 def slow_decoder(T: Truth) -> str:
     """Assumption 1 (c)."""
-    return "" if T.eta_Y >= 10 * T.settings.lr_z else "Y is not much faster than Z"
+    return "" if T.eta_Y * (1 + 1e-15) >= 10 * T.settings.lr_z else "Y is not much faster than Z"
 
 
 def nothing_distinct(T: Truth) -> str:

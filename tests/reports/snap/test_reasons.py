@@ -20,7 +20,7 @@ from marginaudit.reports.snap.claims import (
     theorem3_gain,
     theorem5,
 )
-from marginaudit.reports.snap.conditions import no_inverse, no_recorded_growth
+from marginaudit.reports.snap.conditions import no_inverse, no_recorded_growth, slow_decoder
 from marginaudit.reports.snap.run import ClassRun
 from tests.reports.snap.samples import on, single
 
@@ -68,6 +68,8 @@ def alone(M: int) -> SequenceClasses:
         (eq10.no_path, on(alone(3)), "M is below 4, and there is no t_0."),
         (eq10.no_path, on(SAME), DEPENDENT),
         (eq10.no_path, single(), None),
+        (slow_decoder, single(lr_y=0.7, lr_z=0.07), None),
+        (slow_decoder, single(lr_y=0.7, lr_z=0.0700001), "Assumption 1 (c): eta_Y = 0.7 is below 10 eta_Z = 0.7."),
         (eq10.assumption_2_never_met, on(alike(5000), at=(1,), steps=10), NEVER),
         (
             eq10.assumption_2_never_met,

@@ -76,21 +76,22 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
         raise NotIntegrated(f"Gamma from {asked[0]:.3g} to {asked[-1]:.3g} is not within {LEAST:g} to {MOST:g}")
     pairs = len(logits.names)
     turn, nudged = _turning(logits), _turning(logits, _roundings(data) / SAFETY)
-    found = solved(turn, pairs + data.K, at, _first_sizes(turn, nudged, pairs + data.K, asked), nudged)
+    found = solved(turn, pairs + data.K, at, _first_sizes(turn, nudged, pairs, data.K, asked), nudged)
     return Path(logits, found[:, :pairs], found[:, pairs:])
 
 
-def _first_sizes(turn: Rate, nudged: Rate, size: int, asked: Floats) -> Floats:
-    """What `solved` takes as the size of each state at the first time.
+def _first_sizes(turn: Rate, nudged: Rate, pairs: int, K: int, asked: Floats) -> Floats:
+    """What `solved` takes as the size of each state, z of the pairs and B of the classes, at the first time.
 
     Where tokens (nearly) tie, the rate of their z is a small difference, of which rounding leaves fewer digits than the
-    solver's tolerance asks for. Such a state is integrated to what rounding may make of it up to the last time.
+    solver's tolerance asks for. Such a z is integrated to what rounding may make of it up to the last time.
     """
+    start = np.zeros(pairs + K)
     if not len(asked):
-        return np.ones(size)
-    pace = turn(0.0, np.zeros(size))
-    first, rounding = np.abs(pace).max() * asked[0], np.abs(nudged(0.0, np.zeros(size)) - pace)
-    hidden = (pace != 0) & (rounding > TOLERANCE * np.abs(pace))
+        return np.ones(len(start))
+    pace = turn(0.0, start)
+    first, rounding = np.abs(pace).max() * asked[0], np.abs(nudged(0.0, start) - pace)
+    hidden = (pace != 0) & (rounding > TOLERANCE * np.abs(pace)) & (np.arange(len(start)) < pairs)
     return np.asarray(np.where(hidden, np.maximum(first, rounding * asked[-1] / (TOLERANCE * FROM_ZERO)), first))
 
 

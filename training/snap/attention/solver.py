@@ -29,8 +29,8 @@ USEFUL = 1e-3
 """Largest relative error bar; beyond it `NotIntegrated`."""
 
 
-MOST_RATES = 25_000
-"""Evaluations of the rate, at most: ten times what classes that are not nearly dependent take to the last step."""
+MOST_RATES, MORE_A_STATE = 25_000, 100
+"""Evaluations of the rate, at most, and more for each state, as a Jacobian takes one."""
 
 
 class NotIntegrated(ArithmeticError):  # noqa: N818  (no error of the caller)
@@ -94,13 +94,13 @@ def solved(rate: Rate, size: int, at: Floats, first: Floats | float, nudged: Rat
 
 
 def _run(rate: Rate, size: int, times: Floats, tolerance: float, first: Floats) -> Floats:
-    evaluated = 0
+    evaluated, most = 0, MOST_RATES + MORE_A_STATE * size
 
     def counted(time: float, state: Floats) -> Floats:
         nonlocal evaluated
         evaluated += 1
-        if evaluated > MOST_RATES:
-            raise NotIntegrated(f"{MOST_RATES} steps led to {time:.4g} on its clock, not to {times[-1]:.4g}")
+        if evaluated > most:
+            raise NotIntegrated(f"{most} steps led to {time:.4g} on its clock, not to {times[-1]:.4g}")
         return rate(time, state)
 
     with warnings.catch_warnings():

@@ -68,6 +68,15 @@ def test_a_token_with_nearly_all_attention_moves_against_the_others(rare: float)
     assert (found.z.error[:, x] <= 1e-5 * abs(found.z.value[:, x])).all()
 
 
+def test_b_is_known_at_its_first_time_however_late_the_last_is() -> None:
+    """Nearly dependent classes, whose rounding is far above the solver's tolerance; B with 40 digits."""
+    classes = [("m", "q", {"c": 0.9977, "a": 0.0023}), ("n", "q", {"c": 1.0})]
+    data = SequenceClasses.from_weights("red", 1000, classes)
+    found = follow(data, turned([1, 10**18], data.K, data.M, 0.5, 5000.0).value)
+    assert found.B.value[0, 0] == pytest.approx(47046.836043869, rel=1e-9, abs=0)
+    assert (found.B.error[0] <= 1e-8 * found.B.value[0]).all()
+
+
 def test_the_token_of_a_class_of_one_stays() -> None:
     found = follow(beside_three({"x": 1.0}), [1.0, 266.0])
     x = found.logits.names.index(("p", "x"))

@@ -16,6 +16,7 @@ from marginaudit.training.snap.attention import (
     follow,
     mean_counts,
     rates,
+    solver,
     turned,
 )
 from marginaudit.training.snap.attention.solver import solved
@@ -133,6 +134,15 @@ def test_a_solver_that_fails_says_so_once(recwarn: pytest.WarningsRecorder) -> N
     with pytest.raises(NotIntegrated):
         solved(lambda t, x: 1 + 1e30 * x * x, 1, np.array([1.0]), 1.0)
     assert not recwarn.list
+
+
+def test_more_states_may_take_more_rates(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver, "MOST_RATES", 60)
+    monkeypatch.setattr(solver, "MORE_A_STATE", 1)
+    with pytest.raises(NotIntegrated, match=r"^61 steps led to"):
+        solved(lambda t, x: np.cos(x + t), 1, np.array([9.0]), 1.0)
+    monkeypatch.setattr(solver, "MORE_A_STATE", 10_000)
+    assert solved(lambda t, x: np.cos(x + t), 1, np.array([9.0]), 1.0).error.max() < 1e-9
 
 
 def test_a_state_of_rounding_alone_leaves_the_bars_of_the_others() -> None:
