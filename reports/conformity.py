@@ -50,7 +50,7 @@ class Conformity(ABC):
     @property
     def premises_met(self) -> bool:
         """Whether all of it is known to be the paper's algorithm."""
-        return self.conforms and self.decided == self.records
+        return all(stage.premise_met for stage in self.stages)
 
     @property
     def records(self) -> int:

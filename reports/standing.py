@@ -175,5 +175,6 @@ def contradicts(
     unseen: str = "",
 ) -> Implication:
     """Proved statements that make the claim false on every dataset that meets a condition."""
-    refuting = Verdict.VIOLATED
-    return Implication(sources=sources, condition=condition, proof=proof, unmet=unmet, verdict=refuting, unseen=unseen)
+    return Implication(
+        sources=sources, condition=condition, proof=proof, unmet=unmet, unseen=unseen, verdict=Verdict.VIOLATED
+    )

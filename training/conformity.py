@@ -60,3 +60,8 @@ class Compared:
     records: int
     decided: int
     departs_at: Departure | None
+
+    @property
+    def premise_met(self) -> bool:
+        """Whether every record is decided to be the algorithm's."""
+        return self.departs_at is None and self.decided == self.records

@@ -269,7 +269,7 @@ class Bounded:
         """The first step at which a bound says anything, by formula, whatever was run."""
         start = ALWAYS if self.threshold is None else self.threshold(run)
         largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
-        return self._informative_from(run, max(self.first, 1), start, largest, smallest)
+        return self._informative_from(run, self.first, start, largest, smallest)
 
     def _informative_from(self, run: Any, first: int, start: Threshold, largest: float, smallest: float) -> int | None:
         """First step at which a bound is below the most, or above the least, that the quantity can reach."""

@@ -11,7 +11,7 @@ from marginaudit.orders.snap.exactly import only_to_rounding
 from marginaudit.reports.run import BaseRun, Progress
 from marginaudit.reports.snap.config import ClassConfig
 from marginaudit.training import log_spaced
-from marginaudit.training.snap.attention import Logits, Path, follow, scan_end, snap_start, turned
+from marginaudit.training.snap.attention import Logits, NotIntegrated, Path, follow, scan_end, snap_start, turned
 from marginaudit.training.snap.limit import Overlap, overlap
 from marginaudit.training.snap.recorded.trajectory import ClassTrajectory
 
@@ -97,7 +97,22 @@ class ClassRun(BaseRun[SequenceClasses]):
         """t_0 of Theorem 4, for M of at least 4."""
         return snap_start(self.K, self.M, self.eta_Y)
 
-    @cached_property
+    @property
     def path(self) -> Path:
-        """z and B along eq. 10, at the recorded steps."""
-        return follow(self.dataset, turned(self.steps, self.K, self.M, self.eta_Y, self.eta_Z).value)
+        """z and B along eq. 10, at the recorded steps.
+
+        Raises
+        ------
+        NotIntegrated
+            The solver gave up, as it did when the path was first asked for.
+        """
+        if isinstance(self._integrated, NotIntegrated):
+            raise self._integrated
+        return self._integrated
+
+    @cached_property
+    def _integrated(self) -> Path | NotIntegrated:
+        try:
+            return follow(self.dataset, turned(self.steps, self.K, self.M, self.eta_Y, self.eta_Z).value)
+        except NotIntegrated as fault:
+            return fault

@@ -6,7 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from marginaudit.orders.snap import SequenceClasses, classes_to_document
+from marginaudit.orders.snap import CASES, SequenceClasses, classes_to_document
+from marginaudit.reports.snap import ClassConfig, ClassRun
+from marginaudit.reports.snap.training import not_followed
+from marginaudit.training.snap.attention import NotIntegrated
 from tests.command_line import Command, dataset_file
 from tests.training.snap.independent import eq_10
 
@@ -65,6 +68,20 @@ def test_attention_beyond_the_solver(command: Command) -> None:
     assert row["B"] == row["xi"] == {"n0": None, "n1": None}
     assert set(row["growth"]["q"].values()) == {None}
     assert row["gamma"] > 0
+
+
+def test_a_path_that_is_not_integrated_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    def fail(*_: object) -> None:
+        tried.append(1)
+        raise NotIntegrated("no more")
+
+    monkeypatch.setattr("marginaudit.reports.snap.run.follow", fail)
+    run = ClassRun(CASES["snap-single"](), ClassConfig(steps=3))
+    for _ in range(3):
+        assert not_followed(run) == "no more"
+    assert len(tried) == 1
 
 
 def test_linearly_dependent_classes_are_audited(command: Command, tmp_path: Path) -> None:

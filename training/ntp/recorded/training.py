@@ -50,12 +50,12 @@ def recorded_training(
     Parameters
     ----------
     stages : sequence of Compared
-        Whether the stages of the trajectory conform, and with which step sizes; one of which rounding hides some
-        records is taken as it is.
+        Whether the stages of the trajectory conform, and with which step sizes. A stage that departs, or has records
+        that rounding hides, is measured at its weights alone.
     ov, kq : MaxMargin or None
         W*_ov and W*_kq.
     """
-    departs = {one.stage for one in stages if one.departs_at is not None or one.decided < one.records}
+    departs = {one.stage for one in stages if not one.premise_met}
     orthonormal = check_assumption(dataset, "orthonormal").holds
     run = Settings(dataset, normalised=True, orthonormal=orthonormal, progress=None)
     eta0, eta = trajectory.step_sizes(dataset)

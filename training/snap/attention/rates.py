@@ -55,9 +55,8 @@ def features(logits: Logits, z: Approximation) -> tuple[Approximation, Overlap]:
     own = overlap(f.T)
     inverse = np.abs(np.eye(own.K) - own.E_prime.value)
     E_prime = Approximation(own.E_prime.value, own.E_prime.error + 2 * inverse @ (3 * moved * own.E) @ inverse)
-    return Approximation(f, moved * f + UNDERFLOW * (logits.data.P > 0)), Overlap(
-        own.F, own.E, E_prime, own.eigenvalues
-    )
+    off = moved * f + UNDERFLOW * (logits.data.P > 0)
+    return Approximation(f, off), Overlap(own.F, own.E, E_prime, own.eigenvalues)
 
 
 def mean_counts(level: Level, K: int) -> Fluctuation:
