@@ -157,6 +157,7 @@ def test_a_float64_verdict_says_why_no_proof_decides_it() -> None:
     refuted = replace(PROVED_NOWHERE, severity=Severity.ORDINARY, status=Status.REFUTED)
     for standing, measured, why in (
         (PROVED_NOWHERE, MEASURED, "the statement is open; not known is a proof"),
+        (replace(PROVED_NOWHERE, settles=""), MEASURED, "the statement is open"),
         (refuted, MEASURED, "the statement is refuted, by other data"),
         (refuted, VIOLATED, "it is a run that violates it"),
     ):

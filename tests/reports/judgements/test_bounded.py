@@ -3,14 +3,14 @@
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.judgements import Bounded, Equal, Parts, Threshold
+from marginaudit.reports.claim import BeyondTheRun, NotFollowed
+from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Parts, Threshold
 from marginaudit.reports.judgements.bounded import first_step
 from marginaudit.reports.series import Series, by_formula, exact_series, series
 from marginaudit.reports.verdict import LEAST, Evidence, Finding, Verdict
@@ -149,6 +149,24 @@ def test_steps_before_the_first_of_which_it_speaks_are_left_out() -> None:
     assert replace(claim, threshold=lambda _: Threshold(2000)).judge(run()).detail.count("holds") == 1
     with pytest.raises(BeyondTheRun, match="no step from t = 1001 on was recorded"):
         replace(claim, first=1001).judge(run())
+
+
+def test_where_nothing_was_recorded_a_formula_says_where_the_bound_begins_to_say_anything() -> None:
+    unrecorded = Bounded(measured(1 / STEP), upper=lambda _, t: 1e5 / t, largest=1.0, first=1001)
+    not_followed = replace(unrecorded, measure=raising(NotFollowed("it overflows")))
+    no_formula = replace(unrecorded, upper=raising(ValueError("there is none")))
+    found = Parts({"a": unrecorded}).judge(run())
+    assert (found.verdict, found.informative_from) == (Verdict.INCONCLUSIVE, 100_001)
+    for other in (not_followed, no_formula):
+        found = Parts({"a": other}).judge(run())
+        assert (found.verdict, found.informative_from) == (Verdict.INCONCLUSIVE, None)
+
+
+def raising(error: Exception) -> Any:
+    def raises(*_: object) -> NoReturn:
+        raise error
+
+    return raises
 
 
 def test_early_steps_of_which_it_speaks_count() -> None:
@@ -408,6 +426,7 @@ def test_complex_numbers_are_refused() -> None:
         Bounded(lambda _: Series(0.5 + 1j * STEP, 0, STEP), upper=twos),
         Bounded(lambda _: series(0.5 + 1j * STEP, radius=0, step=STEP), upper=twos),
         Bounded(measured(1 / STEP), upper=lambda _, t: 1j * t),
+        HiddenConstant(measured(1 / STEP), shape=lambda _, t: 1j * t),
     ):
         with pytest.raises(ValueError, match="got complex numbers, expected real ones"):
             wrong.judge(run())

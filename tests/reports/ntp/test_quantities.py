@@ -64,6 +64,8 @@ def test_a_direction_is_off_by_both_bars() -> None:
     bars = [0.375, 0.3125]
     assert found.radius.tolist() == [bars[0] * (0.5 + bars[0] / 2), bars[1] * (0.25 + bars[1] / 2), np.inf]
     assert direction(record(), 0.0, 2).value.tolist() == [0.03125, 1.0]
+    lost = record(distance_error=np.full(4, 2.0))
+    assert np.isinf(direction(lost, 0.0, 1).radius).all()
 
 
 def test_a_norm_is_off_by_what_the_state_is() -> None:

@@ -93,6 +93,17 @@ def test_a_mistake_is_found_at_its_first_step_with_its_cause(
     assert found.token in COUNTED.vocabulary
 
 
+def test_a_recorded_zero_is_no_other_start(tmp_path: Path) -> None:
+    run(COUNTED, steps=(30, 8)).save(tmp_path / "run.npz")
+    whole = read_trajectory(tmp_path / "run.npz", COUNTED)
+    assert whole.stage2 is not None
+    weights = whole.stage2.weights
+    still = replace(whole, stage2=replace(whole.stage2, weights=np.concatenate([weights[:1], weights[:-1]])))
+    _, found = compared(COUNTED, still.with_step_sizes(None, None))
+    assert found.departs_at is not None
+    assert (found.departs_at.step, found.departs_at.cause) == (1, None)
+
+
 def test_another_start_is_seen_from_later_records_too(tmp_path: Path) -> None:
     run(COUNTED, steps=(30, 8), mistake=Mistake(start=0.125)).save(tmp_path / "run.npz")
     whole = read_trajectory(tmp_path / "run.npz", COUNTED)

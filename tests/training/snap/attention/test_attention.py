@@ -13,10 +13,13 @@ from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.orders.snap import SequenceClasses, classes_to_document
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention import (
+    Logits,
     NotIntegrated,
+    features,
     follow,
     follow_common,
     off_by,
+    path,
     solver,
     turned,
 )
@@ -112,6 +115,15 @@ def test_tokens_that_hardly_move_do_not_stop_the_solver(one: dict[str, float], o
         assert (found.B.error[i] <= 2e-8 * np.array(B)).all()
 
 
+def test_what_a_part_of_every_term_makes_of_a_rate() -> None:
+    """f = (1, 2)/sqrt 5 beside (0, 1), M large: (1+e^2)/(1-e^2) of dz_a by E, and (1+f_a^2)/f_c^2 by its terms."""
+    classes = [("m", "p", {"a": 1.0, "c": 2.0}), ("n", "q", {"c": 1.0})]
+    logits = Logits(SequenceClasses.from_weights("two", 2**53, classes))
+    still, part = np.zeros(len(logits.names) + 2), 1e-6
+    rate, off = (path._turning(logits, by)(0.0, still)[logits.names.index(("p", "a"))] for by in (0.0, part))  # noqa: SLF001
+    assert (off / rate - 1) / part == pytest.approx(1.8 / 0.2 + 1.2 / 0.8, rel=1e-4, abs=0)
+
+
 def test_a_bar_is_relative_to_the_largest_so_far() -> None:
     data = three()
     found = follow(data, np.geomspace(1e-9, 1e6, 200))
@@ -147,6 +159,15 @@ def test_features_are_off_by_twice_the_largest_score_s_error() -> None:
         bound = max([0.0, *map(abs, value)])
         expected = np.expm1(2 * max([0.0, *error])) + 64 * UNIT_ROUNDOFF * (1 + bound)
         assert off_by(z) == pytest.approx(expected, rel=1e-12, abs=0)
+
+
+def test_attention_that_underflows_is_not_known_to_be_0() -> None:
+    classes = [("m", "q", {"a": 1.0, "rare": 1e-320}), ("n", "q", {"b": 1.0})]
+    logits = Logits(SequenceClasses.from_weights("two", 9, classes))
+    z = Approximation(np.where([token == "rare" for _, token in logits.names], -50.0, 0.0), np.zeros(3))
+    f, _ = features(logits, z)
+    assert f.value[:, 1].tolist() == [0.0, 0.0]
+    assert (f.error[:, 1] > 0).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("turns", [0.3, 1.0, 3.0, 10.0, 30.0, 100.0])
