@@ -91,7 +91,7 @@ def _first_sizes(turn: Rate, nudged: Rate, pairs: int, K: int, asked: Floats) ->
         return np.ones(len(start))
     pace = turn(0.0, start)
     first, rounding = np.abs(pace).max() * asked[0], np.abs(nudged(0.0, start) - pace)
-    hidden = (pace != 0) & (rounding > TOLERANCE * np.abs(pace)) & (np.arange(len(start)) < pairs)
+    hidden = (rounding > TOLERANCE * np.abs(pace)) & (np.arange(len(start)) < pairs)
     return np.asarray(np.where(hidden, np.maximum(first, rounding * asked[-1] / (TOLERANCE * FROM_ZERO)), first))
 
 

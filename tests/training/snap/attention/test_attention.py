@@ -115,6 +115,18 @@ def test_tokens_that_hardly_move_do_not_stop_the_solver(one: dict[str, float], o
         assert (found.B.error[i] <= 2e-8 * np.array(B)).all()
 
 
+def test_an_exact_tie_that_rounding_breaks_on_the_way_does_not_stop_the_solver() -> None:
+    classes = [
+        ("l", "p", {"d": 3.0}),
+        ("m", "p", {"a": 3.0, "b": 3.0, "c": 1.0, "d": 3.0}),
+        ("n", "q", {"a": 1.0, "b": 1.0}),
+    ]
+    found = follow(SequenceClasses.from_weights("three", 50, classes), [1e-3, 20.0])
+    still = [found.logits.names.index(("q", token)) for token in "ab"]
+    assert (np.abs(found.z.value[:, still]) <= found.z.error[:, still]).all()
+    assert (found.B.error <= 1e-8 * found.B.value).all()
+
+
 def test_what_a_part_of_every_term_makes_of_a_rate() -> None:
     """f = (1, 2)/sqrt 5 beside (0, 1), M large: (1+e^2)/(1-e^2) of dz_a by E, and (1+f_a^2)/f_c^2 by its terms."""
     classes = [("m", "p", {"a": 1.0, "c": 2.0}), ("n", "q", {"c": 1.0})]
