@@ -25,8 +25,19 @@ RUNAWAY = 10.0
 SLOWING = 0.9
 """The pace slows if over the second half of the steps' logarithms it is below this share of the first half's."""
 
+STILL_RISING = 0.25
+"""A needed constant that grows as this power of ln t at the end, or faster, may leave any constant behind ..."""
+
+SETTLING = 0.6
+"""... unless over the second half of the tested steps' logarithms it rises by less than this share of the first half's.
+
+Over equal parts ln t rises by 0.7 of that at least, and what falls short of its limit by 1/ln t by a half.
+"""
+
 LONG = 1000.0
 """Factor between the first and the last tested step of a run that shows how it ends, where no regime is given."""
+
+RISES = " The constant needed still rises at the end, as it would if a logarithm were missing."
 
 TOO_SHORT = " Less than three decades of tested steps refute nothing where no regime is given."
 
@@ -35,7 +46,8 @@ TOO_SHORT = " Less than three decades of tested steps refute nothing where no re
 class HiddenConstant:
     """The constant is fitted on the first half of the steps' logarithms and tested, unchanged, on the rest.
 
-    It holds when the fitted constant survives the rest. It is violated when the needed constant runs
+    It holds when the fitted constant survives the rest and the needed one does not still rise at its end as a logarithm
+    would, which the room of a factor 2 hides. It is violated when the needed constant runs
     away from the fitted one, error bars taken off, at a pace that does not slow down, or when a step leaves no
     constant of the right sign. Anything else is inconclusive, and so is a run with too few steps to show a pace.
 
@@ -159,10 +171,19 @@ class HiddenConstant:
         constant = float(needed[fitted_on].max()) + np.log(HEADROOM)
         rest = needed[~fitted_on]
         at = len(needed) - len(rest) + int(np.argmax(rest))
-        refuted = np.flatnonzero(~fitted_on & (needed > constant))
+        beyond = np.flatnonzero(~fitted_on & (needed > constant))
         long = self.regime is not None or measured.clock != "t" or step[-1] >= LONG * step[fitted_on][-1]
-        beyond_bars = bool(self._needed(measured, shape, bars=-1)[-1] - constant > np.log(RUNAWAY))
-        verdict = self._verdict(needed, fitted_on, constant, step, runaway=in_regime and long and beyond_bars)
+        least, most = (self._needed(measured, shape, bars=bars) for bars in (-1, 1))
+        note = ""
+        if (rest <= constant).all():
+            rises = _rises(step, needed, fitted_on, least, most)
+            verdict = Verdict.INCONCLUSIVE if rises else Verdict.HOLDS
+            note = RISES if rises else ""
+        else:
+            beyond_bars = bool(least[-1] - constant > np.log(RUNAWAY))
+            refuted = in_regime and long and beyond_bars and _runs_away(step, needed, fitted_on)
+            verdict = Verdict.VIOLATED if refuted else Verdict.INCONCLUSIVE
+            note = "" if long else TOO_SHORT
         sign = 1 if self.side == "upper" else -1
         tightest = float(np.exp(sign * needed.max()))
         return Finding(
@@ -175,13 +196,13 @@ class HiddenConstant:
             constant=_finite(tightest),
             repeats_within=self._repeats_within(measured, shape, needed, fitted_on),
             worst_step=position(step[at]),
-            first_violation=position(step[refuted[0]]) if verdict is Verdict.VIOLATED else None,
+            first_violation=position(step[beyond[0]]) if verdict is Verdict.VIOLATED else None,
             detail=(
                 f"Tightest constant on what was run: {tightest:.4g}. Fitted to "
                 f"{measured.clock} <= {position_text(step[fitted_on][-1])} with "
                 f"a factor {HEADROOM:g} of room: {np.exp(sign * constant):.4g}; tested, unchanged, to "
                 f"{measured.clock} = {position_text(step[-1])}."
-                f"{'' if long or verdict is Verdict.HOLDS else TOO_SHORT}"
+                f"{note}"
             ),
             curve=self._curve(measured, shape, sign * constant),
             left_out="" if self.late else left_out(run, measured),
@@ -197,18 +218,30 @@ class HiddenConstant:
             worse = float(np.expm1(max(constant, fitted + tested)))
         return worse if np.isfinite(worse) else np.inf
 
-    def _verdict(self, needed: Floats, fitted_on: Mask, constant: float, step: Floats, *, runaway: bool) -> Verdict:
-        if (needed[~fitted_on] <= constant).all():
-            return Verdict.HOLDS
-        since = int(fitted_on.sum()) - 1
-        since += int(np.argmax(np.isfinite(needed[since:])))  # no constant is needed where the quantity is 0
-        refuted = runaway and _keeps_pace(np.log(step[since:]), needed[since:])
-        return Verdict.VIOLATED if refuted else Verdict.INCONCLUSIVE
-
     def _curve(self, measured: Series, shape: Floats, log_constant: float) -> Curve:
         with np.errstate(over="ignore", invalid="ignore"):
             bound = log_constant + shape if measured.log else np.exp(log_constant) * shape
         return curve_of(measured, {self.side: bound})
+
+
+def _rises(step: Floats, needed: Floats, fitted_on: Mask, least: Floats, most: Floats) -> bool:
+    """Whether the needed constant rises at the end, beyond error bars, as `STILL_RISING` and `SETTLING` say."""
+    log_step = np.log(step)
+    late = log_step > (log_step[fitted_on][-1] + log_step[-1]) / 2
+    if least[late].max() <= most[~late].max():
+        return False
+    reached = needed[~late].max()
+    second, first = needed[late].max() - reached, reached - needed[fitted_on].max()
+    logarithm = np.log1p(step)
+    pace = STILL_RISING * np.log(logarithm[-1] / logarithm[~late][-1])
+    return bool(second > pace and second > SETTLING * first)
+
+
+def _runs_away(step: Floats, needed: Floats, fitted_on: Mask) -> bool:
+    """Whether the needed constant keeps its pace from where one is needed: of a quantity that is 0 none is."""
+    since = int(fitted_on.sum()) - 1
+    since += int(np.argmax(np.isfinite(needed[since:])))
+    return _keeps_pace(np.log(step[since:]), needed[since:])
 
 
 def _keeps_pace(log_step: Floats, needed: Floats) -> bool:

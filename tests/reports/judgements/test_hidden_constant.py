@@ -10,7 +10,7 @@ import pytest
 
 from marginaudit.reports.judgements import HiddenConstant
 from marginaudit.reports.judgements.compare import FADED
-from marginaudit.reports.judgements.hidden_constant import TOO_SHORT
+from marginaudit.reports.judgements.hidden_constant import RISES, TOO_SHORT
 from marginaudit.reports.series import series
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 from tests.reports.judgements.test_judgements import STEP, measured, run
@@ -49,13 +49,13 @@ def test_one_step_is_too_few_and_two_are_enough() -> None:
     single = series([1.0], radius=0, step=np.array([7]))
     found = HiddenConstant(lambda _: single, one).judge(run())
     assert (found.verdict, found.detail[:40]) == (OPEN, "1 recorded step is too few to fit a cons")
-    pair = series([1.0, 1.5], radius=0, step=np.array([7, 9]))
+    pair = series([1.5, 1.0], radius=0, step=np.array([7, 9]))
     assert HiddenConstant(lambda _: pair, one).judge(run()).verdict is HOLDS
 
 
 @pytest.mark.parametrize("middle", [2, 10])
 def test_the_step_in_the_middle_is_fitted(middle: int) -> None:
-    three = series([1.0, 3.0, 5.0], radius=0, step=np.array([1, middle, middle**2]))
+    three = series([1.0, 3.0, 2.0], radius=0, step=np.array([1, middle, middle**2]))
     found = HiddenConstant(lambda _: three, one).judge(run())
     assert found.verdict is HOLDS
     assert f" Fitted to t <= {middle} with a factor 2 of room: 6;" in found.detail
@@ -113,6 +113,37 @@ def test_the_numbers_of_a_logarithm() -> None:
     assert found.curve.measured[9] == pytest.approx(3 * np.exp(-1))
     assert found.curve.upper is not None
     assert found.curve.upper[9] == pytest.approx(6 * np.exp(-1))
+
+
+T = np.geomspace(2.0, 1e6, 200)
+
+
+@pytest.mark.parametrize(
+    ("needed", "verdict"),
+    [
+        (np.log(T), OPEN),
+        (np.log(T) ** 0.5, OPEN),
+        (np.log(T) ** 0.2, HOLDS),
+        (T**0.03, OPEN),
+        (3 - 1 / np.log(T) ** 2, HOLDS),
+        (1 - T**-0.1, HOLDS),
+        (np.where(T > 9e5, 1.08, 1.0), OPEN),
+        (np.where(T > 9e5, 1.06, 1.0), HOLDS),
+    ],
+)
+def test_a_constant_that_rises_as_a_logarithm_at_the_end_is_open(needed: Any, verdict: Verdict) -> None:
+    upper = HiddenConstant(lambda _: series(needed / T, radius=0, step=T), lambda _, t: 1 / t)
+    assert (upper.judge(run()).verdict, upper.judge(run()).detail.endswith(RISES)) == (verdict, verdict is OPEN)
+    lower = HiddenConstant(lambda _: series(T / needed, radius=0, step=T), lambda _, t: t, side="lower")
+    assert lower.judge(run()).verdict is verdict
+    for noisy in (T > 37606, T <= 37606):
+        bars = series(needed, radius=needed * noisy, step=T)
+        assert HiddenConstant(partial(lambda found, _: found, bars), one).judge(run()).verdict is HOLDS
+
+
+def test_two_first_steps_that_rise_are_open() -> None:
+    first = series([1.0, 1.5], radius=0, step=np.array([1, 2]))
+    assert HiddenConstant(lambda _: first, one).judge(run()).verdict is OPEN
 
 
 def path(first: float, second: float) -> Finding:
