@@ -53,7 +53,7 @@ def test_attention_in_the_rows(command: Command, tmp_path: Path) -> None:
     start, first, middle, last = command.json("train", path, *options)["rows"]
     assert start["growth"] == {"p": {"a": 1, "b": 1}, "q": {"c": 1, "d": 1, "e": 1}}
     assert start["B"] == start["xi"] == {"l": 0, "m": 0, "n": 0}
-    z, B = eq_10(data, 21.0, 0.5, 0.3, 8)
+    z, B = eq_10(data, 21.0, 0.5, 0.3)
     found = [*middle["growth"]["p"].values(), *middle["growth"]["q"].values()]
     expected = np.exp(2 * np.array([z[0], z[1], z[4], z[5], z[7]]))
     np.testing.assert_allclose(found, expected, rtol=1e-9)

@@ -114,7 +114,7 @@ def test_what_the_step_sizes_do() -> None:
 
     assert speed(top) > max(speed(top * 0.999), speed(top * 1.001))
     assert common_token.fastest(on, 0.1) == pytest.approx(10 * top, rel=1e-4, abs=0)
-    B = [eq_13(common_token.C0(on), snap_start(2, 5000, 0.5 * s), 2, 5000, 0.5 * s, 0.05 * s, 80)[1] for s in (1, 0.2)]
+    B = [eq_13(common_token.C0(on), snap_start(2, 5000, 0.5 * s), 2, 5000, 0.5 * s, 0.05 * s)[1] for s in (1, 0.2)]
     assert B[0] == pytest.approx(B[1], rel=1e-9, abs=0)
     assert theorem4_rates.at_transition(on, slower=True).value[1] == pytest.approx(B[1], rel=1e-9, abs=0)
     assert "B is 0.5368 and 0.3479" in theorem4_rates.earlier_reading(on)

@@ -32,12 +32,10 @@ from tests.training.snap.independent import eq_10
 # Eq. 10
 
 
-@pytest.mark.parametrize(("t", "panels"), [(1.0, 2), (100.0, 16)])
-def test_eq_10_against_balls_in_t(t: float, panels: int) -> None:
+@pytest.mark.parametrize("t", [1.0, 100.0])
+def test_eq_10_against_balls(t: float) -> None:
     data = three()
-    z, B = eq_10(data, t, ETA_Y, ETA_Z, panels)
-    again = eq_10(data, t, ETA_Y, ETA_Z, panels + panels // 2)[0]
-    np.testing.assert_allclose(z, again, rtol=1e-13, atol=0)
+    z, B = eq_10(data, t, ETA_Y, ETA_Z)
     found = follow(data, [turned(t, data.K, data.M, ETA_Y, ETA_Z).value])
     for value, truth in ((found.z, z), (found.B, B)):
         assert (np.abs(value.value[0] - truth) <= value.error[0]).all()

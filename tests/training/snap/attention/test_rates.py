@@ -50,7 +50,7 @@ def test_rates_are_the_derivative_of_the_path_and_the_letter_of_eq_10() -> None:
         for l in data.classes[n].support:  # noqa: E741
             expected[logits.position(n, l)] += speed * moved[data.contextual.index(l)]
     np.testing.assert_allclose(found.z_dot.value, expected, rtol=1e-12)
-    before, after = (np.array(eq_10(data, t + h, ETA_Y, ETA_Z, 8)[0]) / (2 * ETA_Z * 1e-3) for h in (-1e-3, 1e-3))
+    before, after = (np.array(eq_10(data, t + h, ETA_Y, ETA_Z)[0]) / (2 * ETA_Z * 1e-3) for h in (-1e-3, 1e-3))
     np.testing.assert_allclose(found.z_dot.value, after - before, rtol=1e-6)
 
 
