@@ -13,7 +13,7 @@ import pytest
 
 from tests.command_line import Command
 from tests.reports.processes import DEADLINE, alive, children, until
-from tests.reports.study.specs import ODD, written
+from tests.reports.study.specs import written
 
 GRID = """
 paper = "odd"
@@ -133,32 +133,6 @@ def test_four_ways_to_the_same_bytes(
     assert command.json("sweep", path, "--out", "killed", "--jobs", 2)["runs"]["done"] == 2 * TASKS
     assert made("killed") == expected
     assert {file.name: file.stat().st_mtime_ns for file in results("killed") if file.name in kept} == kept
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_what_kills_its_worker_is_killed_and_the_rest_is_done(command: Command) -> None:
-    """A task is killed as a whole."""
-    text = ODD.replace("[1, 4]", "4").replace("[0.5, 1, 2]", "1\nwhat = ['die', 'well', 'fail', 'slow']")
-    answer = command.json("sweep", written(text.replace("= 3", "= 1")), "--out", "out", "--jobs", 2, status=1)
-    assert answer["runs"] == {"done": 1, "failed": 1, "killed": 2, "missing": 0}
-    status = command.json("sweep", "odd.toml", "--out", "out", "--status")["not_done"]
-    assert {found["message"] for found in status if found["status"] == "killed"} == {
-        "each worker that it was given to ended before it did"
-    }
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_workers_that_are_killed_together_cost_no_run(begun: Begun, command: Command) -> None:
-    path = written(GRID)
-    client = begun(path, "--out", "out", "--jobs", 2)
-    for done in (2, 4):
-        until(lambda done=done: len(results("out")) >= done)  # type: ignore[misc]
-        for worker in workers_of(client.pid):
-            os.kill(worker, signal.SIGKILL)
-    assert client.wait(DEADLINE) == 0, TOLD.read_text()
-    assert command.json("sweep", path, "--out", "out", "--status")["runs"]["done"] == 2 * TASKS
 
 
 @pytest.mark.slow
