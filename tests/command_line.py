@@ -72,4 +72,3 @@ def dataset_file(folder: Path, document: Any, name: str = "data.json") -> Path:
 
 SVOP = {"name": "svop", "sentences": [list("SVOP"), list("VOP"), list("OPP"), list("PSV")]}
 NO_FUNCTION = {"name": "no-function", "samples": [{"tokens": ["a", "q"], "next": "b"}]}
-TWO_VALUES = {"name": "two-values", "sentences": [["a", "b"], ["a", "c"]]}

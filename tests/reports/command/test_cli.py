@@ -14,9 +14,6 @@ from typing import IO
 import click
 import pytest
 
-from marginaudit.orders.ntp import ASSUMPTIONS
-from marginaudit.reports import LEDGER
-from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.command.cli import cli, commands
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
 
@@ -28,23 +25,6 @@ def process(
 ) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "marginaudit.reports", *map(str, arguments)]
     return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, timeout=100, env=env)
-
-
-def test_classify(command: Command, svop: Path) -> None:
-    found = command.json("classify", svop)
-    assert set(found) == {"next_token", "queries", "assumptions"}
-    assert found["next_token"] == {"S": "V", "V": "O", "O": "P", "P": "S"}
-    assert list(found["assumptions"]) == list(ASSUMPTIONS)
-    for assumption in found["assumptions"].values():
-        assert set(assumption) == {"holds", "witness"}
-        assert assumption["holds"] is (assumption["witness"] is None)
-    for order in found["queries"].values():
-        assert list(order) == ["optimal", "non_optimal", "confused", "non_comparable", "relations"]
-        assert order["relations"]
-        listed = [x for name in list(order)[:4] for x in order[name]]
-        assert sorted(listed) == sorted("SVOP")
-        for name in list(order)[:4]:
-            assert order[name] == sorted(order[name], key="SVOP".index)
 
 
 def test_classify_tells_what_is_undecided_from_what_fails(command: Command, own_folder: Path) -> None:
@@ -125,17 +105,6 @@ def test_train(command: Command, svop: Path) -> None:
     assert math.isclose(halved["stage2"][0]["norm"], 0.01, rel_tol=1e-12)
 
 
-def test_claims(command: Command) -> None:
-    found = command.json("claims")
-    assert [entry["id"] for entry in found] == list(LEDGER)
-    for entry in found:
-        assert all(entry[key] and isinstance(entry[key], str) for key in ("id", "statement", "source"))
-        assert any(set(entry["assumptions"]) <= set(paper.kind.assumptions) for paper in PAPERS)
-    assert command.json("claims", found[0]["id"]) == found[0]
-    table = command("claims")
-    assert all(entry["id"] in table.out for entry in found)
-
-
 def test_claims_of_a_pattern(command: Command) -> None:
     found = [entry["id"] for entry in command.json("claims", "ntp.prop1.*")]
     assert found == ["ntp.prop1.norm", "ntp.prop1.direction", "ntp.prop1.loss"]
@@ -143,6 +112,15 @@ def test_claims_of_a_pattern(command: Command) -> None:
     assert all(name in told for name in found)
     assert "ntp.theorem1" not in told
     assert "got no claim whose id matches" in command("claims", "nope.*").err
+
+
+def test_what_fails_worst_comes_first(command: Command, own_folder: Path) -> None:
+    said = command("audit", "snap-single", "--claim", "snap.remark[12]", "--steps", "10", "--seeds", "10").out
+    fails = said[said.index("What fails") :].splitlines()
+    assert [line.partition(":")[0] for line in fails if line.startswith("snap.")] == [
+        "snap.remark2 (Remark 2)",
+        "snap.remark1 (Remark 1)",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["figure", "table"])
@@ -172,15 +150,6 @@ def test_fail_on_violated(command: Command, svop: Path, own_folder: Path) -> Non
     answer = command("audit", no_function, *arguments)
     assert (answer.status, answer.err) == (0, "")
     assert answer.out.rstrip().endswith("report: audit-report/report.html")
-
-
-def test_what_fails_worst_comes_first(command: Command, own_folder: Path) -> None:
-    said = command("audit", "snap-single", "--claim", "snap.remark[12]", "--steps", "10", "--seeds", "10").out
-    fails = said[said.index("What fails") :].splitlines()
-    assert [line.partition(":")[0] for line in fails if line.startswith("snap.")] == [
-        "snap.remark2 (Remark 2)",
-        "snap.remark1 (Remark 1)",
-    ]
 
 
 def test_a_reader_that_leaves_early_is_neither_a_violation_nor_a_refusal() -> None:

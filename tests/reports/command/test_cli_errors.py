@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from marginaudit.reports import LEDGER
-from tests.command_line import NO_FUNCTION, SHORT, SVOP, TWO_VALUES, Command, dataset_file
+from tests.command_line import SVOP, Command
 
 
 @pytest.mark.parametrize(
@@ -76,19 +75,6 @@ def test_arguments(command: Command, own_folder: Path, arguments: list[str], sai
     assert not list(own_folder.iterdir())
 
 
-@pytest.mark.parametrize("name", ["train", "audit"])
-def test_a_recorded_step_beyond_both_stages(command: Command, svop: Path, name: str) -> None:
-    line = command.refused(name, svop, "--steps1", "5", "--steps2", "3", "--at", "1,1e3")
-    assert line == "--at 1000: got a step beyond both stages of 5 and 3 steps, expected at most 5"
-    assert list(svop.parent.iterdir()) == [svop]
-
-
-def test_a_step_that_one_stage_reaches_is_no_error(command: Command, svop: Path) -> None:
-    found = command.json("train", svop, "--steps1", "5", "--steps2", "3", "--at", "3, 1,5,1")
-    assert [row["step"] for row in found["stage1"]] == [1, 3, 5]
-    assert [row["step"] for row in found["stage2"]] == [1, 3]
-
-
 FILES = {
     "missing.txt": (None, "missing.txt: got No such file or directory, expected a dataset file"),
     "missing": (None, "'missing': got no file of that name, expected a path or one of example-1, section-7, free-20"),
@@ -118,29 +104,6 @@ def test_dataset_files(command: Command, own_folder: Path, name: str) -> None:
         assert said in command.refused(*arguments, name)
     assert not (own_folder / "report").exists()
     assert not (own_folder / "audit-report").exists()
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["compare", "no.bounds.json", "gone.bounds.json", "--fail-on", "worse"],
-        ["compare", "no.csv", "gone.csv"],
-        ["classify", "no.json"],
-        ["table", "direction", "no.json"],
-        ["verify", "no.json", "example-1"],
-        ["verify", "example-1", "no.json"],
-        ["audit", "no.toml"],
-        ["audit", "example-1", "--claims", "no.py"],
-        ["realize", "no.txt"],
-        ["sweep", "no.toml"],
-        ["figure", "snap-6", "--from", "no"],
-        ["figure", "snap-7", "--text", "no.txt"],
-    ],
-)
-def test_an_input_that_is_not_there(command: Command, own_folder: Path, arguments: list[str]) -> None:
-    named = next(name for name in arguments if name.startswith("no"))
-    assert command.refused(*arguments).removeprefix("--from ").startswith((f"{named}", f"'{named}'"))
-    assert not list(own_folder.iterdir())
 
 
 CLAIMS_FILE = """
@@ -177,26 +140,6 @@ def test_no_input_is_written_over(command: Command, own_folder: Path, name: str,
     option = next(word for word in reversed(arguments) if word.startswith("--"))
     assert command.refused(*arguments) == f"{option} {name}: got a file that is read, expected another one to write"
     assert Path(name).read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("document", "said"),
-    [
-        (NO_FUNCTION, "next_token: got no value for token 'a', expected n to be a function on the whole vocabulary"),
-        (TWO_VALUES, "next_token: got 'b' and 'c' for token 'a' from two length-1 samples, expected one value"),
-    ],
-)
-def test_where_n_is_no_function(command: Command, own_folder: Path, document: object, said: str) -> None:
-    path = dataset_file(own_folder, document, "half\x1b.json")
-    for name in ("solve", "train"):
-        assert command.refused(name, path).startswith(rf"{own_folder}/half\x1b.json: {said}")
-    assert command.json("classify", path)["assumptions"]["collocation"]["holds"] is False
-    found = command.json("audit", path, *SHORT, "--out", "report")
-    for row in found["verdicts"]:
-        assert row["verdict"] in ("holds", "not-applicable"), row
-        if "collocation" in LEDGER[row["claim"]].assumptions:
-            assert row["verdict"] == "not-applicable"
-    assert found["datasets"][0]["ov"] is found["datasets"][0]["kq"] is None
 
 
 def test_an_unwritable_folder_is_refused_before_the_audit_runs(

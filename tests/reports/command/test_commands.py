@@ -1,7 +1,5 @@
 """verify, hunt, and audit with --certify and --claim through the command line: answers and exit statuses."""
 
-import json
-import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -168,43 +166,7 @@ def test_a_claim_without_an_end_ends_with_the_hunt(monkeypatch: pytest.MonkeyPat
 # audit --certify
 
 
-@pytest.mark.parametrize(
-    ("patterns", "expected"),
-    [
-        (["ntp.prop1.*", "ntp.lemma4"], r"ntp\.prop1\..*|ntp\.lemma4"),
-        (["sharp.lemma[67]", "ntp.lemma?", "snap.*"], r"sharp\.lemma[67]|ntp\.lemma."),
-    ],
-)
-def test_an_audit_of_some_claims(command: Command, svop: Path, patterns: list[str], expected: str) -> None:
-    """In the ledger's order, whatever that of the patterns."""
-    options = [part for pattern in patterns for part in ("--claim", pattern)]
-    rows = command.json("audit", svop, "--steps1", 30, "--steps2", 30, *options)["verdicts"]
-    found = [row["claim"] for row in rows]
-    assert found == [claim for claim in LEDGER if re.fullmatch(expected, claim)]
-    assert len(found) >= len(patterns) - 1
-
-
 def test_an_audit_of_one_papers_claims_takes_its_cases_alone(command: Command) -> None:
     document = command.json("audit", "--claim", "snap.lemma13", "--steps", 10, "--seeds", 2)
     assert {data["paper"] for data in document["datasets"]} == {"snap"}
     assert {row["claim"] for row in document["verdicts"]} == {"snap.lemma13"}
-
-
-def test_an_audit_encloses_the_first_steps(command: Command, svop: Path) -> None:
-    some = ("--claim", "ntp.theorem1.norm", "--claim", "ntp.lemma6")
-    arguments = ("audit", svop, "--steps1", "30", *some, "--certify", "--certify-steps", "6")
-    found = command.json(*arguments)
-    assert found["config"]["ntp"]["certify"] == 6
-    (data,) = found["datasets"]
-    assert (data["enclosed"], data["not_enclosed"], data["steps2"]) == (6, None, 6)
-    certified = {row["claim"] for row in found["verdicts"] if "Measured, certified: " in row["detail"]}
-    assert json.loads(Path("audit-report/report.json").read_text(encoding="utf-8"))["verdicts"] == found["verdicts"]
-    plain = command.json("audit", svop, "--steps1", "30", "--steps2", "6", *some)
-    assert certified > {row["claim"] for row in plain["verdicts"] if "Measured, certified: " in row["detail"]}
-    verdicts = {row["claim"]: row["verdict"] for row in plain["verdicts"]}
-    for row in found["verdicts"]:
-        if row["claim"] in certified and row["verdict"] != "inconclusive":
-            assert row["verdict"] == verdicts[row["claim"]]
-    assert (
-        command("audit", svop, "--steps1", "30", "--steps2", "6", *some, "--certify", "--optimizer", "gd").status == 0
-    )

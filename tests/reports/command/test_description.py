@@ -102,16 +102,6 @@ def test_options_go_before_what_it_says(command: Command, own_folder: Path) -> N
     assert {row["claim"] for row in found["verdicts"]} == {"sharp.prop2"}
 
 
-@pytest.mark.parametrize(
-    ("claim", "error"),
-    [("ntp.theorem1.x", ": claims 'ntp.theorem1.x': got no claim"), ("snap.lemma4", ": claims: got claims")],
-)
-def test_its_claims_are_named_as_its_own(command: Command, own_folder: Path, claim: str, error: str) -> None:
-    path = described(own_folder, f'datasets = ["example-1"]\nclaims = ["{claim}"]\n')
-    assert command.refused("audit", path).startswith(f"{path}{error}")
-    assert command.refused("audit", path, "--claim", claim).startswith("--claim")
-
-
 def test_whole_numbers_beyond_2_to_53_are_exact(command: Command, own_folder: Path) -> None:
     path = described(
         own_folder,

@@ -80,22 +80,3 @@ def test_what_is_said_of_solutions(command: Command, own_folder: Path) -> None:
     rounded = printed(command, "solve", "abc.json", "--method", "cvxpy")
     assert [line.split()[:3] for line in rounded[2:4]] == [["ov", "optimal", "cvxpy"], ["kq", "optimal", "cvxpy"]]
     assert [len(line.split()) for line in rounded[6:12]] == [3] * 6
-
-
-def test_what_is_said_of_training(command: Command) -> None:
-    assert printed(command, "train", "snap-single", "--steps", "3") == [
-        "snap-single, the limit of long sequences",
-        "step h h star gamma share growth q a growth q c B n0 B n1",
-        "0 0 0 0 0.0002 1 1 0 0",
-        "1 5e-05 0.0001 0.2499 0.0002 1.001 1.001 0.0005391 0.0005391",
-        "2 9.999e-05 0.0001 0.4997 0.0002 1.003 1.002 0.002146 0.002146",
-        "3 0.00015 0.0002 0.7495 0.0002 1.006 1.005 0.004788 0.004788",
-    ]
-    lines = printed(command, "train", "example-1", "--steps1", "2", "--steps2", "1")
-    assert [line for line in lines if line.startswith(("example", "step"))] == [
-        "example-1, Stage 1: W_ov",
-        "step loss norm one minus cos distance gradient norm method error",
-        "example-1, Stage 2: W_kq",
-        "step loss norm one minus cos distance gradient norm min optimal weight method error",
-    ]
-    assert [line.split()[0] for line in lines if line[0].isdigit()] == ["0", "1", "2", "0", "1"]

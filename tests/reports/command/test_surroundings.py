@@ -1,7 +1,6 @@
 """What the user's surroundings do to the commands: full disks, libraries that print, odd paths, signals."""
 
 import gc
-import json
 import os
 import signal
 import subprocess
@@ -12,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from marginaudit.reports.command import start
-from tests.command_line import SHORT, Command, strict_json
+from tests.command_line import SHORT, strict_json
 
 ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
 FULL = "marginaudit: standard output: got No space left on device, expected a file to read or write\n"
@@ -101,16 +100,3 @@ def test_an_error_of_the_program_itself_is_no_verdict(
     kind = type(error).__name__
     last = f"marginaudit: internal error: {kind}; please report it, with the lines above, to {where}"
     assert err.splitlines()[-1] == last
-
-
-def test_a_path_that_is_not_utf_8(command: Command, own_folder: Path) -> None:
-    path = os.fsdecode(os.fsencode(own_folder) + b"/a\xff\x1b.json")
-    Path(path).write_text(json.dumps({"sentences": [["a", "b"], ["a", "a"]]}))
-    assert command("classify", path).status == 0
-    found = command.json("audit", path, *SHORT, "--out", os.fsdecode(b"report\xff"))
-    assert found["datasets"][0]["name"] == r"a\udcff\x1b"
-    assert found["datasets"][0]["origin"] == str(own_folder) + r"/a\udcff\x1b.json"
-    text = Path(os.fsdecode(b"report\xff"), "report.json").read_text(encoding="utf-8")
-    assert strict_json(text)["datasets"] == found["datasets"]
-    assert r"a\udcff\x1b.json" in Path(os.fsdecode(b"report\xff"), "report.html").read_text(encoding="utf-8")
-    assert r"no\udcff.json: got No such file" in command.refused("classify", os.fsdecode(b"no\xff.json"))
