@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.command_line import SHORT, Command
+from tests.command_line import Command
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -111,33 +111,6 @@ def test_failing_on_what_is_worse(command: Command, tmp_path: Path) -> None:
         assert command("compare", old, new, "--fail-on", "worse").status == status
         assert command("compare", old, new, "--fail-on", "worse", "--json").status == status
         assert command("compare", old, new).status == 0
-
-
-def test_two_audits_of_one_dataset(command: Command, tmp_path: Path) -> None:
-    """What this program writes is what it reads; other steps are named, and change numbers."""
-    claims = ("--claim", "ntp.theorem3.order*")
-    first, longer = tmp_path / "first", tmp_path / "longer"
-    for folder, more in ((first, []), (longer, ["--steps2", "60"])):
-        assert command("audit", "example-1", *claims, *SHORT, *more, "--out", folder).status == 0
-    same = command.json("compare", first, first / "report.json")
-    assert (same["changes"], same["settings"]) == ([], [])
-    assert same["counts"]["same"] == 3
-    found = command.json("compare", first, longer)
-    assert [s["name"] for s in found["settings"]] == ["ntp: steps2"]
-    assert {change["dataset"] for change in found["changes"]} == {"example-1"}
-
-
-def test_two_files_of_the_fixture(command: Command, tmp_path: Path) -> None:
-    """Rows alone, each with the settings by which rows of one claim and dataset are told apart."""
-
-    def kept(name: str, slack: float) -> str:
-        rows = [ROWS[0], ROWS[0] | {"slack": slack, "settings": {"steps1": 3, "seed": 7}}]
-        path = tmp_path / f"{name}.bounds.json"
-        path.write_text(json.dumps({"verdicts": rows}), encoding="utf-8")
-        return str(path)
-
-    [change] = command.json("compare", kept("old", 4.0), kept("less", 3.9))["changes"]
-    assert (change["dataset"], change["what"], change["new"]) == ("one (steps1 = 3, seed = 7)", "slack", 3.9)
 
 
 def swept(folder: Path, table: str) -> Path:
