@@ -11,7 +11,6 @@ import pytest
 
 from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.ledger import PAPERS
-from marginaudit.reports.claim import Claim
 from marginaudit.reports.page import svg
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.standing import OPEN, Status
@@ -74,37 +73,6 @@ def test_an_arc_that_others_make_up_for_is_not_drawn() -> None:
         ).edges
     )
     assert ("ntp.corollary1.upper", "ntp.theorem2.floor") in arcs
-
-
-def test_the_picture_shows_every_statement_with_its_colour() -> None:
-    figure = statements_figure(PAPERS)
-    shown = {text.get_text(): text for axis in figure.axes for text in axis.texts if text.get_text() in LEDGER}
-    assert set(shown) == set(LEDGER)
-    colours = {
-        LEDGER[name].standing.status: patch.get_edgecolor()
-        for name, text in shown.items()
-        if (patch := text.get_bbox_patch()) is not None
-    }
-    assert len(set(colours.values())) == 3
-    for axis, paper in zip(figure.axes, PAPERS, strict=True):
-        stands = [claim.standing.status for claim in paper.claims]
-        counts = ", ".join(f"{stands.count(status)} {status}" for status in Status)
-        assert axis.get_title(loc="left") == f"{paper.source}: {counts}"
-
-
-def test_a_paper_whose_statements_bear_on_no_other_has_room_for_one_row() -> None:
-    ntp = PAPERS[0]
-    alone = changed(ntp, claims=tuple(map(alone_of, ntp.claims[:3])), figures=())
-    figure = statements_figure([ntp, alone])
-    assert {text.get_text() for text in figure.axes[1].texts} >= {claim.id for claim in alone.claims}
-    linked, empty = (axis.get_position().height for axis in figure.axes)
-    rows = max(map(len, layers(graph([ntp]).subgraph([name for name, degree in graph([ntp]).degree if degree]))))
-    assert empty / linked == pytest.approx((1 + 7) / (rows + 7), rel=1e-12, abs=0)
-
-
-def alone_of(claim: Claim) -> Claim:
-    """The claim without what its proof rests on."""
-    return replace(claim, standing=replace(claim.standing, uses=()))
 
 
 def test_the_page_and_its_picture_are_what_the_script_makes() -> None:

@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 import pytest
 
 from marginaudit.orders import printable
-from marginaudit.reports.page.files import csv_text, file_stem
 from tests.command_line import Command, dataset_file, strict_json
 from tests.reports.page.test_report_files import Page
 
@@ -151,21 +150,6 @@ def test_what_a_claim_says_is_text_its_formulas_included(command: Command) -> No
         assert word in shown.replace("\xa0", " ")
     assert "marginaudit claims mine --claims 'my claims.py'" in shown
     assert command("claims", "mine", "--claims", "my claims.py").status == 0
-
-
-@pytest.mark.parametrize(
-    ("text", "cell"), [("\t=1", r"\t=1"), ("\r\n", r"\r\n"), ("a\x1b[m\x9b\u202eb", r"a\x1b[m\x9b\u202eb")]
-)
-def test_a_cell_that_a_terminal_would_act_on(text: str, cell: str) -> None:
-    assert csv_text(["x"], [[text]]) == f"x\r\n{cell}\r\n"
-
-
-@pytest.mark.parametrize("word", [*HOSTILE.values(), "", "/", "-rf", ".hidden", "a" * 79 + "..", "..a"])
-def test_file_names(word: str) -> None:
-    stem = file_stem(word)
-    assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", stem)
-    assert len(stem) <= 80
-    assert not stem.endswith(".")
 
 
 def test_a_name_in_links_to_plots(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,6 @@
 """Tables for papers: every verdict and every table, in each format, and what to cite."""
 
 import io
-import math
-import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,13 +8,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.command.cli import main
-from marginaudit.reports.page.exports import exported, references
-from marginaudit.reports.row import as_read, names
-from marginaudit.reports.verdict import Output
+from marginaudit.reports.page.exports import exported
 from tests.command_line import SHORT, SVOP, dataset_file, strict_json
-from tests.third_paper.paper import PAPER as THIRD
 
 ROOT = Path(__file__).parents[3]
 
@@ -30,26 +24,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         main(["audit", str(data), "example-1", *SHORT, "--claim", "ntp.prop*", *formats, "--out", str(found / "out")])
     assert ended.value.code == 0
     return found / "out"
-
-
-def test_the_files(folder: Path) -> None:
-    files = strict_json((folder / "report.json").read_text(encoding="utf-8"))["files"]
-    names = [f"{table}.{ending}" for table in ("verdicts", "direction", "proposition2") for ending in ("tex", "md")]
-    parquet = [f"{table}.parquet" for table in ("verdicts", "direction", "proposition2")]
-    assert {f"tables/{name}" for name in (*names, *parquet, "references.bib")} < set(files)
-    assert all((folder / name).is_file() for name in files)
-    assert (folder / "figures" / "example-1-prop1.loss.pdf").read_bytes().startswith(b"%PDF")
-
-
-def test_the_verdicts_as_parquet_are_those_of_the_report(folder: Path) -> None:
-    rows = strict_json((folder / "report.json").read_text(encoding="utf-8"))["verdicts"]
-    frame = pd.read_parquet(folder / "tables" / "verdicts.parquet")
-    assert tuple(frame.columns) == names(Output.CSV)
-    assert list(frame["verdict"]) == [row["verdict"] for row in rows]
-    for column in ("measured", "slack", "worst_step", "first_violation", "informative_from"):
-        assert frame[column].dtype == "float64"
-        for found, row in zip(frame[column], as_read(rows), strict=True):
-            assert math.isnan(found) if row[column] is None else found == float(row[column])
 
 
 def test_tables_as_parquet_keep_fractions_flags_and_lists(folder: Path) -> None:
@@ -100,12 +74,3 @@ def test_the_verdicts_for_latex_and_markdown_say_what_the_report_says(folder: Pa
         assert "| --- | --- | --- | ---: | ---: | ---: | ---: |" in titled[number]
         measured = [line[3] for line in cells]
         assert measured == ["–" if row["measured"] is None else f"{row['measured']:.4g}" for row in own]
-
-
-def test_what_to_cite() -> None:
-    found = references([*PAPERS, THIRD])
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    for needed in ("eprint = {2409.17335}", "eprint = {2305.16380}", THIRD.source, f"version {version}}}"):
-        assert needed in found
-    assert found.count("\n}\n") == len(PAPERS) + 2
-    assert found.count("{") == found.count("}")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from marginaudit.orders import InputError
-from marginaudit.reports.page.folder import check_folder, write_folder
+from marginaudit.reports.page.folder import write_folder
 
 Contents = dict[str, str]
 MINE = {"notes.txt": "mine", "figures/mine.svg": "mine", "deep/er/mine": "mine"}
@@ -92,15 +92,6 @@ def test_a_manifest_reaches_no_file_outside(folder: Path) -> None:
     assert outside.read_text() == "mine"
 
 
-def test_a_folder_that_cannot_be_written_to_is_refused_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder.parent / "file").write_text("")
-    with pytest.raises(InputError, match="Not a directory"):
-        check_folder(folder.parent / "file/report")
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(InputError, match="Permission denied"):
-        check_folder(folder.parent / "new")
-
-
 def test_a_full_disk_leaves_the_old_report(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path, content: bytes) -> int:
         raise OSError(28, "No space left on device")
@@ -145,19 +136,6 @@ def test_killed_at_every_file_operation(folder: Path) -> None:
         assert contents(folder) == OLD | MINE, operation
     assert mixed > 3
     assert contents(folder) == NEWER | MINE
-
-
-def test_a_file_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[Path] = []
-    read_bytes = Path.read_bytes
-
-    def counted(path: Path) -> bytes:
-        read.append(path)
-        return read_bytes(path)
-
-    monkeypatch.setattr(Path, "read_bytes", counted)
-    replace(folder)
-    assert len(read) == len(set(read)) == len(OLD)
 
 
 def test_many_at_the_same_time(folder: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.page.proofs import proof_pages
 from marginaudit.reports.paper import Paper
-from tests.command_line import SHORT, Command
 from tests.papers import changed
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -56,17 +55,6 @@ def test_every_formula_is_mathml_and_every_link_leads_somewhere(name: str, pages
         if place != "../report.html":
             target = pages[place.removesuffix(".html")] if place else page
             assert not anchor or f'id="{anchor}"' in target
-
-
-def test_the_report_links_each_proof_that_it_names(command: Command) -> None:
-    command("audit", "example-1", "--claim", "sharp.*", "--claim", "ntp.theorem1*", *SHORT)
-    report = Path("audit-report/report.html").read_text(encoding="utf-8")
-    links = re.findall(r'<a href="(proofs/[\w-]+\.html)#([\w-]+)">docs/[\w-]+\.md#[\w-]+</a>', report)
-    assert len(links) > 10
-    for page, anchor in links:
-        assert f'id="{anchor}"' in (Path("audit-report") / page).read_text(encoding="utf-8")
-    assert not re.search(r"docs/proofs[\w-]*\.md#", re.sub("<a href=.*?</a>", "", report))
-    assert 'href="../report.html"' in Path("audit-report/proofs/proofs.html").read_text(encoding="utf-8")
 
 
 def test_pages_of_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,19 +91,6 @@ def test_the_page_shows_one_plot_of_a_built_in_claim_that_fails_and_links_to_the
     assert name == "snap-symmetric"
     assert (tmp_path / "report" / plot).read_text().rstrip().endswith("</svg>")
     assert "measured: One c serves every s" in page
-
-
-@pytest.mark.parametrize(("premise", "fails"), [("met", True), ("carried over", False)])
-def test_a_violation_that_is_carried_over_is_not_under_what_fails(
-    premise: Literal["met", "carried over"], fails: bool, tmp_path: Path
-) -> None:
-    report = audit("example-1", claims=CLAIMS[0], config={"steps1": 5, "steps2": 5})
-    [one] = report.audited
-    row = one.findings["y-z"]
-    assert row.verdict is Verdict.VIOLATED
-    changed = replace(one, findings={"y-z": replace(row, premise=premise)})
-    page = replace(report, audited=(changed,)).save(tmp_path / "report").read_text()
-    assert ("<h2>What fails</h2>" in page) is fails
 
 
 def test_a_rows_plot_in_python() -> None:
