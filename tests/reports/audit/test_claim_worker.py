@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import marginaudit
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports import LEDGER, Claim, Finding, Verdict
+from marginaudit.reports import Claim, Finding, Verdict
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.claim_worker import judged_in_worker
 from marginaudit.reports.judgements import Decided
@@ -156,13 +156,6 @@ claim(interrupts)
     assert {path.name for path in own_folder.iterdir()} <= {"mine.py", "__pycache__"}
 
 
-def test_the_finding_comes_back_with_its_curve() -> None:
-    own, run = LEDGER["ntp.theorem1.norm"], short()
-    found = judged_in_worker(own, run, 1e300)
-    assert found == own.judge(run)
-    assert found.curve is not None
-
-
 def facts(run: Run) -> Finding:
     threads = {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
     witness = {"process": os.getpid(), "trained": "trained" in run.__dict__, "threads": sorted(threads)}
@@ -191,9 +184,3 @@ def test_where_nothing_can_be_forked_it_is_judged_here(monkeypatch: pytest.Monke
     found = marginaudit.audit("example-1", claims=[claim(facts)], config={"steps2": 5}).verdict("mine").witness
     assert found is not None
     assert found["process"] == os.getpid()
-
-
-def test_for_claims_of_the_paper_nothing_is_forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(auditing, "forkable")
-    monkeypatch.delattr(auditing, "judged_in_worker")
-    assert marginaudit.audit("example-1", claims="ntp.prop2.*", config={"steps2": 5}).rows

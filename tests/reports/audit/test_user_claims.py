@@ -15,18 +15,16 @@ import numpy as np
 import pytest
 
 from marginaudit.orders import InputError
-from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, read_dataset
+from marginaudit.orders.ntp import CASES, Dataset, read_dataset
 from marginaudit.orders.snap import CASES as CLASS_CASES
 from marginaudit.reports import LEDGER, Claim, Finding, Verdict
-from marginaudit.reports.audit.ledger import PAPERS, about
+from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.audit.user_claims import GROUP, all_claims
 from marginaudit.reports.claim import NOT_STATED, Judgement
 from marginaudit.reports.judgements import Bounded, Decided, Limit
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.quantities import norm
-from marginaudit.reports.series import Series, by_formula, series
 from marginaudit.reports.snap import ClassRun
-from tests.command_line import NO_FUNCTION, SHORT, Command, dataset_file, strict_json
+from tests.command_line import SHORT, Command, dataset_file, strict_json
 from tests.papers import audit_only, with_claims
 
 ROOT = Path(__file__).parents[3]
@@ -290,17 +288,6 @@ def test_another_process_can_have_what_a_file_defines(monkeypatch: pytest.Monkey
 # how a claim fails
 
 
-@pytest.mark.parametrize(
-    ("value", "radius", "said"), [(np.nan, 0.0, "entry 1 is"), (1.0, np.nan, "the error bar of entry 1 is")]
-)
-def test_nan_in_a_series_is_broken(value: float, radius: float, said: str) -> None:
-    def measured(_: Run) -> Series:
-        return series([1.0, value], radius=[0.0, radius], step=np.array([1, 2]))
-
-    found = claim(Bounded(measured, upper=lambda _, t: 2 * t)).judge(short())
-    assert (found.verdict, f"{said} not a number" in found.detail) == (Verdict.BROKEN, True)
-
-
 def test_a_reason_for_absence_is_words() -> None:
     sound = Finding(Verdict.HOLDS)
     assert decided(sound, absent=lambda _: "nothing here").judge(short()).verdict is Verdict.NOT_APPLICABLE
@@ -330,16 +317,6 @@ def _line_of(function: Any) -> int:
     return int(function.__code__.co_firstlineno) + 1
 
 
-def test_a_claim_that_needs_what_it_does_not_assume_says_so() -> None:
-    data = dataset_from_document(NO_FUNCTION)
-    needy = claim(Bounded(lambda run: by_formula([run.norm_kq]), upper=lambda _, t: 1 + t))
-    found = needy.judge(short(data))
-    assert found.verdict is Verdict.BROKEN
-    assert "Not assumed by the claim, and failing here: collocation" in found.detail
-    assert replace(needy, assumptions=("collocation",)).judge(short(data)).verdict is Verdict.NOT_APPLICABLE
-    assert "Not assumed" not in claim(Decided(lambda _: 1 / 0, "test")).judge(short()).detail  # type: ignore[arg-type, return-value]
-
-
 # installed packages
 
 
@@ -349,20 +326,6 @@ def install(folder: Path, value: str, name: str = "planted", distribution: str =
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text(f"[{GROUP}]\n{name} = {value}\n")
     sys.path.insert(0, str(folder))
-
-
-def test_an_installed_package_brings_claims(command: Command, tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    site.mkdir()
-    (site / "planted.py").write_text("print('loaded')\n" + FILE + "CLAIMS = [claim('planted.one', print)]")
-    install(site, "planted:CLAIMS")
-    path = claims_file(FILE + "CLAIMS = [claim('mine.one', print)]")
-    assert list(all_claims(PAPERS, path, no_notice)) == [*LEDGER, "planted.one", "mine.one"]
-    answer = command("claims", "--json")
-    assert answer.status == 0
-    assert '"planted.one"' in answer.out
-    path = claims_file(FILE + "CLAIMS = [claim('planted.one', print)]")
-    assert "claim planted.one: got an id that another claim has" in command.refused("claims", "--claims", path)
 
 
 @pytest.mark.parametrize(
@@ -395,10 +358,7 @@ def test_a_broken_package_is_told_in_one_line_and_left_out(
 # the papers
 
 
-def test_every_built_in_claim_is_of_one_paper() -> None:
-    assert [claim.id for paper in PAPERS for claim in paper.claims] == list(LEDGER)
-    for paper in PAPERS:
-        assert {claim.id for claim in about(paper, LEDGER.values())} == {claim.id for claim in paper.claims}
+# the example and its page
 
 
 def test_the_paper_chooses_built_in_claims_only() -> None:
@@ -414,9 +374,6 @@ def test_the_paper_chooses_built_in_claims_only() -> None:
     taken = claims_file(FILE + "CLAIMS = [claim('ntp.prop1.norm', print)]")
     with pytest.raises(InputError, match=r"ntp\.prop1\.norm: got an id that another claim has"):
         all_claims(papers[1:], taken, no_notice)
-
-
-# the example and its page
 
 
 @cache
@@ -474,19 +431,3 @@ def test_formulas_with_characters_of_a_meaning_of_their_own(formula: str, tmp_pa
         FILE + f"from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula={formula!r})]"
     )
     assert all_claims(PAPERS, path, print)["a"].formula == formula
-
-
-def test_a_users_claim_is_not_true_of_steps_that_were_not_recorded() -> None:
-    claim = Claim(
-        id="mine.far",
-        source="",
-        statement="||W_kq|| >= 5 for every t >= 1.",
-        formula="",
-        assumptions=(),
-        judgement=Bounded(
-            measure=lambda run: norm(run.training.stage2, first=1), lower=lambda _, t: np.full(len(t), 5.0)
-        ),
-    )
-    data = CASES["example-1"]()
-    assert claim.judge(Run(data, Config(steps2=10**6, at=(10**6,)))).verdict is Verdict.INCONCLUSIVE
-    assert claim.judge(Run(data, Config(steps2=10**6))).verdict is Verdict.VIOLATED
