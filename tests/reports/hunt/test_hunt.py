@@ -23,7 +23,6 @@ from marginaudit.reports.hunt import hunt
 from marginaudit.reports.hunt.search import Search
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Run
-from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
 from marginaudit.reports.ntp.hunting.space import size, smaller
 from marginaudit.reports.ntp.hunting.strategies import datasets
 from marginaudit.reports.ntp.paper import PAPER
@@ -108,14 +107,6 @@ def test_every_reduction_is_a_dataset_and_smaller(data: st.DataObject) -> None:
         assert reduced.relations is not None
         assert dataset_from_document(dataset_to_document(reduced)).samples == reduced.samples
         assert size(reduced) < size(dataset)
-
-
-def test_the_smallest_datasets_answer_from_their_sentences_and_grow() -> None:
-    first = list(islice(smallest_datasets(), 400))
-    assert all(check_assumption(d, "next_from_sentence").holds for d in first)
-    assert all(check_assumption(d, "injective").holds for d in first)
-    amounts = [d.N for d in first]
-    assert amounts == sorted(amounts)
 
 
 @settings(max_examples=60)

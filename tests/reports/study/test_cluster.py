@@ -92,12 +92,3 @@ def test_what_died_beside_others_is_done_by_itself(
 
     monkeypatch.setattr("marginaudit.reports.study.sweep.computed", dies_once)
     assert command.json("sweep", written(), "--out", "out", "--scheduler", address)["runs"]["done"] == 18
-
-
-def test_a_worker_that_refuses_ends_the_sweep(command: Command, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def other_results(*_: object) -> None:
-        monkeypatch.setattr("marginaudit.reports.study.grid.identity", lambda *_: {"other": "code"})
-
-    monkeypatch.setattr(odd_paper, "notice", other_results)
-    line = command.refused("sweep", written(), "--out", "out", "--scheduler", address)
-    assert line.startswith("a worker: got versions and code ")

@@ -11,7 +11,6 @@ from marginaudit.orders import InputError
 from marginaudit.orders.ntp import free_dataset, prefix_closed_dataset
 from marginaudit.orders.snap import syn_medium, syn_small
 from marginaudit.reports.command.arguments import papers
-from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import CLAIMS
 from marginaudit.reports.ntp.sweeps import SWEEPS as NTP
 from marginaudit.reports.snap.sweeps import SWEEPS as SNAP
@@ -28,21 +27,6 @@ from tests.reports.study.specs import ODD, odd_spec
 def tasks(text: str = ODD) -> list[RunsTask]:
     spec = odd_spec(text)
     return list(tasks_of(spec, digest(identity(*modules_of(spec.paper)))))
-
-
-def test_tasks_cover_the_grid_each_run_once_in_its_order() -> None:
-    spec = odd_spec()
-    found = list(tasks_of(spec, "code"))
-    assert len({task.key for task in found}) == len(found) == 2 * 3 * 2
-    runs = [run for task in found for run in task.runs]
-    assert len(runs) == len(set(runs)) == spec.runs
-    for task in found:
-        assert json.loads(json.dumps(task.work)) == task.work
-        assert len(task.runs) == len(task.work["settings"]) <= 2
-        for (i, j, k), settings in zip(task.runs, task.work["settings"], strict=True):
-            assert task.work["columns"] == spec.data[i].columns
-            assert settings == spec.settings(spec.configs[j])
-            assert task.work["seed"] == spec.seeds[k]
 
 
 def test_a_key_depends_on_all_that_decides_the_results() -> None:
@@ -167,13 +151,3 @@ class TestNtp:
             f"{c}:{w}" for c in CLAIMS for w in words
         }
         assert NTP.results["ntp.lemma2:slack"] is NTP.results["ntp.lemma2:informative_from"] is float
-
-    def test_a_document_keeps_the_dataset(self) -> None:
-        paper = next(paper for paper in papers() if paper.name == "ntp")
-        text = 'paper = "ntp"\nkeep = ["ntp.prop1.loss:*"]\n[data]\nfiles = ["example-1"]\n'
-        spec = read_spec(f"{text}[settings]\nsteps1 = 9\nsteps2 = 9", "x", "x", Path(), [paper])
-        (task,) = tasks_of(spec, digest(identity(*modules_of(paper))))
-        (outcome,) = outcomes(json.loads(json.dumps(task.work)))
-        data = paper.kind.cases["example-1"]()
-        finding = CLAIMS["ntp.prop1.loss"].judge(Run(data, Config(steps1=9, steps2=9)))
-        assert outcome["results"]["ntp.prop1.loss:constant"] == finding.constant
