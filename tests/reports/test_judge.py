@@ -120,15 +120,6 @@ def test_a_slack_above_1_is_room_whatever_the_side(beyond: Path) -> None:
     assert frame["slack"]["ntp.prop1.norm"] == rows["ntp.prop1.norm"]["slack"]
 
 
-def test_every_row_names_side_standing_and_source(beyond: Path) -> None:
-    frame = audit("example-1", claims=["ntp.prop1.norm", "ntp.prop2.corollary"], config={"steps2": 10}).to_dataframe()
-    assert next(iter(frame["side"])) in ("upper", "lower")
-    assert list(frame["standing"]) == ["proved", "refuted"]
-    assert list(frame["source"]) == [LEDGER[name].source for name in frame["claim"]]
-    header = (beyond / "verdicts.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
-    assert {"side", "standing", "source"} <= set(header)
-
-
 def test_a_bound_that_says_nothing_where_it_speaks_keeps_its_numbers() -> None:
     found = LEDGER[VACUOUS].judge(run("example-1", steps2=2000))
     assert found.worst_step is not None

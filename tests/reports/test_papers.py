@@ -79,10 +79,6 @@ def first_case(paper: Paper) -> str:
     return next(iter(paper.kind.cases))
 
 
-def test_the_third_paper_is_there() -> None:
-    assert tuple(paper.name for paper in papers()) == NAMES
-
-
 @pytest.mark.parametrize("name", NAMES)
 class TestData:
     """Documents, cases and assumptions."""
@@ -352,21 +348,6 @@ def test_figures_are_drawn(name: str, figure: str | None) -> None:
     assert figure is None or list(figures) == [figure]
     for known in figures.values():
         assert words(known.draws())  # none of them of private use
-
-
-def test_a_setting_of_the_third_paper_has_the_range_that_it_states(command: Command) -> None:
-    for rate in ("7", "0", "nan"):
-        line = command.refused("train", "three-numbers", "--rate", rate)
-        assert line == f"--rate: got '{rate}', expected a number above 0 and up to 1"
-
-
-def test_the_hunt_finds_that_the_third_paper_needs_its_assumption(command: Command) -> None:
-    answer: Any = command.json("hunt", "third.below-largest", "--without", "nonnegative", "--seconds", "1")
-    assert answer["found"]
-    document = json.loads(Path(answer["dataset"]).read_text(encoding="utf-8"))
-    assert sum(document["numbers"]) < 0
-    report = command.json("audit", answer["dataset"])
-    assert [row["verdict"] for row in report["verdicts"]] == ["not-applicable"]
 
 
 def test_a_figure_stands_beside_the_claim_that_it_illustrates(command: Command) -> None:

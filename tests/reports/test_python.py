@@ -206,14 +206,6 @@ def test_what_changed_from_another_report(report: Report, tmp_path: Path) -> Non
     assert other.compare(tmp_path / "report.json").equals(changes)
 
 
-def test_claims_of_ones_own(report: Report) -> None:
-    mine = replace(LEDGER["ntp.prop1.norm"], id="mine")
-    found = audit("example-1", claims=[mine, "ntp.prop1.norm"], config=QUICK)
-    assert [row.claim for row in found.rows] == [mine, LEDGER["ntp.prop1.norm"]]
-    assert found.verdict("mine").verdict is found.verdict("ntp.prop1.norm").verdict
-    assert [row.claim for row in audit("example-1", claims=mine, config=QUICK).rows] == [mine]
-
-
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

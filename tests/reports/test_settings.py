@@ -94,20 +94,6 @@ def test_without_an_option_a_setting_has_its_default() -> None:
     assert (PAPER.trained.steps1, PAPER.trained.steps2) == (900, 900)
 
 
-def test_each_paper_takes_its_own_settings() -> None:
-    found = configs("audit", PAPERS, PAPERS, {"steps1": 3, "lr1": 0.25, "lr2": None})
-    assert (found["ntp"].steps1, found["ntp"].lr1, found["ntp"].lr2, found["ntp"].steps2) == (3, 0.25, None, None)
-    for paper in PAPERS:
-        if paper is not PAPER:
-            assert found[paper.name] == paper.config()
-
-
-@pytest.mark.parametrize(("on", "steps", "expected"), [(True, None, 900), (True, 7, 7), (False, None, 0)])
-def test_a_switch_and_how_many(on: bool, steps: int | None, expected: int) -> None:
-    found = configs("audit", [PAPER], PAPERS, {"certify_on": on, "certify": steps})
-    assert found["ntp"].certify == expected
-
-
 @pytest.mark.parametrize("name", ["audit", "train", "table"])
 def test_every_setting_is_an_option_with_its_help_and_default(command: Command, name: str) -> None:
     said = re.sub(r"-\n +", "-", command(name, "--help").out)  # lines are broken at hyphens too
