@@ -10,8 +10,6 @@ from tests.oracle.descent import State, ball, inner
 from tests.oracle.experiment import Experiment
 from tests.oracle.stage1_statements import Statement
 
-Bound = Callable[[Experiment, int, State], flint.arb]
-
 
 def silence(e: Experiment) -> str:
     """Why stage 2 has nothing to learn, or ""."""
