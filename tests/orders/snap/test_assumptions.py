@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 
 from marginaudit.orders.snap import (
-    ASSUMPTIONS,
     SequenceClass,
     SequenceClasses,
     check_assumption,
@@ -28,22 +27,6 @@ from tests.orders.snap import restated
 from tests.orders.snap.strategies import class_documents
 from tests.strategies import Document
 
-NAMES = (
-    "uniform_classes",
-    "wide_vocabulary",
-    "small_overlap",
-    "spread_overlap",
-    "single_common",
-    "symmetric_classes",
-    "shared_common",
-    "single_query",
-    "distinct_beside_common",
-    "dominant_distinct",
-    "equal_overlaps",
-    "overlap_below_one",
-    "large_vocabulary",
-)
-
 
 def failing(dataset: SequenceClasses) -> set[str]:
     return {name for name, found in check_assumptions(dataset).items() if not found.holds}
@@ -54,10 +37,6 @@ def witness(dataset: SequenceClasses, name: str) -> Any:
     assert found.name == name
     assert found.holds == (found.witness is None)
     return found.witness
-
-
-def test_the_names() -> None:
-    assert tuple(ASSUMPTIONS) == NAMES
 
 
 @given(class_documents())
