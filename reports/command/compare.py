@@ -7,7 +7,7 @@ import click
 from marginaudit.reports.command.arguments import JSON
 from marginaudit.reports.command.console import print_line, print_table
 from marginaudit.reports.command.options import FilePath
-from marginaudit.reports.command.output import check_output, print_json, writing
+from marginaudit.reports.command.output import check_output, print_json, write
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.compare.changes import compare as compare_sides
 from marginaudit.reports.compare.changes import page
@@ -32,10 +32,7 @@ def compare(old: Path, new: Path, out: Path | None, fail_on: str | None, as_json
         check_output(out, "--out", ".html", reads=[old, new, *pages])
     found = compare_sides(*read_sides(old, new))
     if out is not None:
-        from marginaudit.reports.page.files import write_whole
-
-        with writing(out, "--out"):
-            write_whole(out, page(found))
+        write(out, page(found), "--out")
     status = int(fail_on is not None and found.counts["worse"] > 0)
     if as_json:
         print_json(found.as_document())

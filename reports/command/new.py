@@ -9,8 +9,7 @@ import click
 from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.command.console import print_line
 from marginaudit.reports.command.options import FilePath
-from marginaudit.reports.command.output import check_output, writing
-from marginaudit.reports.page.files import write_whole
+from marginaudit.reports.command.output import check_output, write
 from marginaudit.reports.shell import joined
 
 
@@ -48,5 +47,5 @@ def _refuse_existing(path: Path) -> None:
 
 def _write(folder: Path, names: Mapping[str, str]) -> None:
     for name, start in names.items():
-        with writing(folder / name, "FOLDER" if len(names) > 1 else "FILE"):
-            write_whole(folder / name, (files("marginaudit.reports.starts") / start).read_text(encoding="utf-8"))
+        text = (files("marginaudit.reports.starts") / start).read_text(encoding="utf-8")
+        write(folder / name, text, "FOLDER" if len(names) > 1 else "FILE")

@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,20 +14,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+def write(path: Path, content: "str | bytes | Iterator[str]", option: str) -> None:
+    """Write a file, whole or not at all."""
+    from marginaudit.reports.page.files import write_whole
+
+    with writing(path, option):
+        write_whole(path, content)
+
+
 def write_json(path: Path, document: Any, option: str, indent: int | None = None) -> None:
     """Write a JSON file, whole or not at all."""
-    from marginaudit.reports.page.files import json_text, write_whole
+    from marginaudit.reports.page.files import json_text
 
-    with writing(path, option):
-        write_whole(path, json_text(document, indent=indent))
-
-
-def write_long_json(path: Path, document: Mapping[str, Any], option: str) -> None:
-    """Write a JSON object with iterators for arrays piece by piece, without the whole text in memory."""
-    from marginaudit.reports.page.files import json_pieces, write_whole
-
-    with writing(path, option):
-        write_whole(path, json_pieces(document))
+    write(path, json_text(document, indent=indent), option)
 
 
 def check_output(path: Path, option: str, *endings: str, reads: Iterable[Path | str | None]) -> None:
@@ -55,20 +54,9 @@ def _same_file(path: Path, other: Path) -> bool:
 
 def write_figure(path: Path, figure: "Figure", option: str) -> None:
     """Write a figure in the format of the file's ending, whole or not at all."""
-    from marginaudit.reports.page.files import write_whole
     from marginaudit.reports.plots.measured import rendered
 
-    drawn = rendered(figure, path.suffix.lower())
-    with writing(path, option):
-        write_whole(path, drawn)
-
-
-def write_table(path: Path, rows: Sequence[Mapping[str, Any]], option: str) -> None:
-    """Write a CSV file of rows with the same columns, whole or not at all."""
-    from marginaudit.reports.page.files import csv_text, write_whole
-
-    with writing(path, option):
-        write_whole(path, csv_text(list(rows[0]), [list(row.values()) for row in rows]))
+    write(path, rendered(figure, path.suffix.lower()), option)
 
 
 @contextmanager

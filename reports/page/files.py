@@ -108,6 +108,11 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return buffer.getvalue()
 
 
+def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    """`csv_text` of rows by column, all of the same columns."""
+    return csv_text(list(rows[0]), [list(row.values()) for row in rows])
+
+
 def file_stem(name: str) -> str:
     """A dataset's name as part of a file name: letters, digits, dot, minus and underscore.
 

@@ -11,7 +11,6 @@ import numpy as np
 from marginaudit.orders import InputError, file_content, shown_path
 from marginaudit.orders.reading import csv_rows, utf_8_text
 from marginaudit.reports.json_data import finite
-from marginaudit.reports.page.files import csv_text
 from marginaudit.reports.page.small import small_page
 from marginaudit.reports.row import slack
 from marginaudit.reports.study.grid import Outcome, RunsTask
@@ -95,11 +94,6 @@ def _read_cell(spec: Spec, row: Mapping[str, str], cell: Mapping[str, Any]) -> d
 def mean_sd_and_count(spec: Spec, name: str) -> list[str]:
     """The cells' columns of a result that is a number."""
     return [word if spec.keep == (name,) else f"{name} {word}" for word in ("mean", "sd", "count")]
-
-
-def csv_of(rows: Rows) -> str:
-    """The rows as CSV."""
-    return csv_text(list(rows[0]), [list(row.values()) for row in rows])
 
 
 def parquet_of(spec: Spec, rows: Rows) -> bytes:

@@ -25,11 +25,12 @@ from marginaudit.orders.text import shown_path
 from marginaudit.reports.command.arguments import JSON
 from marginaudit.reports.command.console import Bar, print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed
-from marginaudit.reports.command.output import check_output, print_json, write_figure, write_long_json, write_table
+from marginaudit.reports.command.output import check_output, print_json, write, write_figure
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.figures.realizable import realizable_figure
 from marginaudit.reports.ntp.realizable import SIZES, answer, sizes
+from marginaudit.reports.page.files import csv_of, json_pieces
 from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.settings import whole
 
@@ -99,7 +100,7 @@ def realize(
     if rows:
         document["sizes"] = rows
     if table is not None:
-        write_table(table, rows, "--table")
+        write(table, csv_of(rows), "--table")
     if plot is not None:
         write_figure(plot, realizable_figure(text.name, rows), "--plot")
     if as_json:
@@ -116,7 +117,7 @@ def _written(text: Text, out: Path, *, majority: bool) -> tuple[Survey, dict[str
     samples = samples_of(text, majority=majority)
     found = survey(samples)
     document = document_of(found.part, samples, text.vocabulary, f"{text.name}-realizable")
-    write_long_json(out, document, "--out")
+    write(out, json_pieces(document), "--out")
     return found, {"tokens": len(document["vocabulary"]), "distinct": int(found.part.kept.sum())}
 
 

@@ -14,7 +14,7 @@ from marginaudit.reports.audit.sources import load
 from marginaudit.reports.command.arguments import CHOSEN, DATASET, JSON, AsksPapers, matching
 from marginaudit.reports.command.console import cell, print_line, print_table, print_texts, progress_bar, width
 from marginaudit.reports.command.options import FilePath, Parsed, configs, settings_options
-from marginaudit.reports.command.output import check_output, print_json, write_figure, write_table
+from marginaudit.reports.command.output import check_output, print_json, write, write_figure
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.ntp.claims import CLAIMS
 from marginaudit.reports.ntp.config import Config
@@ -22,6 +22,7 @@ from marginaudit.reports.ntp.figures.relaxed import relaxed_figure
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.relaxed import SHARES, Arm, Seen, seen_on, statement
 from marginaudit.reports.ntp.trainable import trainable
+from marginaudit.reports.page.files import csv_of
 from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.settings import each, whole
 
@@ -116,7 +117,7 @@ def relax(
     statements = [statement(claim, seen[claim.id]) for claim in claims]
     name = arms[0].dataset.name
     if table is not None:
-        write_table(table, rows, "--table")
+        write(table, csv_of(rows), "--table")
     if plot is not None:
         write_figure(plot, relaxed_figure(name, rows), "--plot")
     if as_json:

@@ -9,8 +9,9 @@ import pytest
 
 from marginaudit.orders import InputError, printable
 from marginaudit.reports.command.arguments import papers
+from marginaudit.reports.page.files import csv_of
 from marginaudit.reports.plots.measured import rendered
-from marginaudit.reports.study.merge import cell_rows, csv_of, read_cells
+from marginaudit.reports.study.merge import cell_rows, read_cells
 from marginaudit.reports.study.picture import picture
 from marginaudit.reports.study.spec import Layout, Spec, find_spec
 from tests.command_line import Command
