@@ -1,6 +1,6 @@
 """A recorded run beside the algorithm of its dataset's paper: the answer of `marginaudit conform`."""
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,33 +9,27 @@ from marginaudit.training.conformity import Compared, Departure
 
 
 @dataclass(frozen=True)
-class Conformity(ABC):
-    """Departures of a recorded run, in words and in JSON: a class to derive from.
+class Conformity:
+    """Departures of a recorded run, in words and in JSON.
 
     Attributes
     ----------
     dataset, file : str
     stages : tuple of Compared
         Those that the file holds.
+    algorithm : str
+        Name of the algorithm that the run is compared with.
+    place : from a departure to its place in words: stage, step and token
+    assumed : str
+        Assumptions of the comparison, after a comma; "" for none.
     """
 
     dataset: str
     file: str
     stages: tuple[Compared, ...]
-
-    @property
-    @abstractmethod
-    def algorithm(self) -> str:
-        """Name of the algorithm that the run is compared with."""
-
-    @property
-    def assumed(self) -> str:
-        """Assumptions of the comparison, after a comma; "" for none."""
-        return ""
-
-    @abstractmethod
-    def place(self, at: Departure) -> str:
-        """Place of a departure in words: stage, step and token."""
+    algorithm: str
+    place: Callable[[Departure], str]
+    assumed: str = ""
 
     @property
     def departs_at(self) -> Departure | None:

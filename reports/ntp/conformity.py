@@ -1,7 +1,6 @@
 """A recorded run beside Algorithm 1."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from marginaudit.orders import InputError, printable, shown_path
@@ -15,33 +14,12 @@ from marginaudit.training.ntp.recorded.conformity import STEPS1, compared
 from marginaudit.training.ntp.recorded.trajectory import Trajectory, read_trajectory
 
 
-@dataclass(frozen=True)
-class Algorithm1Conformity(Conformity):
-    """A recorded run beside Algorithm 1.
-
-    Attributes
-    ----------
-    steps1 : int
-        The step of stage 1 from which W_ov is taken to be frozen.
-    """
-
-    steps1: int
-
-    algorithm = "Algorithm 1"
-
-    @property
-    def assumed(self) -> str:
-        """The W_ov of a stage 1 that is not recorded."""
-        return f", W_ov being Algorithm 1's after {self.steps1} steps" if self.stages[0].stage == 2 else ""
-
-    def place(self, at: Departure) -> str:
-        """Stage, step, and the column of W_ov or W_kq."""
-        return f"stage {at.stage}, step {at.step}, {'query' if at.stage == 2 else 'token'} {printable(at.token)}"
+def _place(at: Departure) -> str:
+    """Stage, step, and the column of W_ov or W_kq."""
+    return f"stage {at.stage}, step {at.step}, {'query' if at.stage == 2 else 'token'} {printable(at.token)}"
 
 
-def conformity(
-    source: Source, file: Path, config: RecordedConfig, progress: Callable[[float], None]
-) -> Algorithm1Conformity:
+def conformity(source: Source, file: Path, config: RecordedConfig, progress: Callable[[float], None]) -> Conformity:
     """Compare the trajectory of a file with Algorithm 1.
 
     Raises
@@ -61,9 +39,9 @@ def conformity(
 
 def compared_with(
     data: Dataset, file: Path, trajectory: Trajectory, progress: Callable[[float], None], steps1: int | None = None
-) -> Algorithm1Conformity:
+) -> Conformity:
     """The trajectory of a file beside Algorithm 1, by its own step sizes."""
     found = tuple(compared(data, trajectory, progress=progress, steps1=steps1))
-    return Algorithm1Conformity(
-        printable(data.name), shown_path(str(file)), found, STEPS1 if steps1 is None else steps1
-    )
+    after = STEPS1 if steps1 is None else steps1
+    assumed = f", W_ov being Algorithm 1's after {after} steps" if found[0].stage == 2 else ""
+    return Conformity(printable(data.name), shown_path(str(file)), found, "Algorithm 1", _place, assumed)

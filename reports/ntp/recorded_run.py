@@ -8,8 +8,9 @@ from typing import Any, Literal
 from marginaudit.orders import counted
 from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.claim import BeyondTheRun
+from marginaudit.reports.conformity import Conformity
 from marginaudit.reports.ntp.config import Config
-from marginaudit.reports.ntp.conformity import Algorithm1Conformity, compared_with
+from marginaudit.reports.ntp.conformity import compared_with
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.trainable import trainable
 from marginaudit.training.ntp import Progress, Stage1, Training
@@ -49,7 +50,7 @@ class RecordedRun(Run):
         super().__init__(dataset, own, progress)
 
     @cached_property
-    def conformity(self) -> Algorithm1Conformity:
+    def conformity(self) -> Conformity:
         """The trajectory, record by record beside Algorithm 1."""
         return compared_with(self.dataset, self.path, self.trajectory, self._reached)
 

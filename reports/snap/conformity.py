@@ -1,7 +1,6 @@
 """A recorded run on sequence classes beside the batch-1 SGD of Lemma 1."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from marginaudit.orders import InputError, printable, shown_path
@@ -13,21 +12,15 @@ from marginaudit.training.snap.recorded.conformity import compared_classes
 from marginaudit.training.snap.recorded.trajectory import read_weights
 
 
-@dataclass(frozen=True)
-class SGDConformity(Conformity):
-    """A recorded run beside SGD on one sequence a step."""
-
-    algorithm = "SGD on one sequence a step"
-
-    def place(self, at: Departure) -> str:
-        """Y's column, Z's row, or the draws."""
-        of = "query" if at.stage == "Z" else "token" if at.explained == "chance" else "next token"
-        return f"{at.stage}, step {at.step}, {of} {printable(at.token)}"
+def _place(at: Departure) -> str:
+    """Y's column, Z's row, or the draws."""
+    of = "query" if at.stage == "Z" else "token" if at.explained == "chance" else "next token"
+    return f"{at.stage}, step {at.step}, {of} {printable(at.token)}"
 
 
 def conformity(
     source: Source, file: Path, config: RecordedClassConfig, progress: Callable[[float], None]
-) -> SGDConformity:
+) -> Conformity:
     """Compare the Y and Z of a file with Lemma 1's steps.
 
     Raises
@@ -41,4 +34,5 @@ def conformity(
         expected = f"(n, {data.M}, {data.M}), as a step moves the decoder"
         raise InputError(f"{shown_path(file)}: Y", got=f"shape {decoder.weights.shape}", expected=expected)
     found = compared_classes(data, decoder, attention, config.lr_y, config.lr_z, progress)
-    return SGDConformity(printable(data.name), shown_path(str(file)), tuple(found))
+    algorithm = "SGD on one sequence a step"
+    return Conformity(printable(data.name), shown_path(str(file)), tuple(found), algorithm, _place)
