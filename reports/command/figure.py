@@ -1,11 +1,10 @@
 """`marginaudit figure`."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import wraps
 from inspect import getdoc
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -17,7 +16,6 @@ from marginaudit.reports.command.console import print_described, print_line, pri
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_output, print_json, write_figure
 from marginaudit.reports.page.files import file_stem
-from marginaudit.reports.paper import Figure as PaperFigure
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.statements import statements_figure
@@ -28,6 +26,9 @@ from marginaudit.reports.study.sweep import cells_in_memory
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+Figures: TypeAlias = dict[str, tuple[str, Paper | None, Callable[..., Any]]]
+"""By name what each is of, its paper, and what draws it."""
 
 
 @click.command()
@@ -57,21 +58,20 @@ def figure(
     if name == "list":
         _print_names(found, known, as_json=as_json)
         return 0
-    found.check(name, dataset, source, text)
-    drawn_of = None if dataset is None else load(dataset, [found.of_dataset[name][0]]).dataset
+    _check(found, name, dataset, source, text)
+    of, paper, draws = found[name]
+    drawn_of = None if dataset is None or paper is None else load(dataset, [paper]).dataset
     path = out or Path(f"{name}.svg" if drawn_of is None else f"{name}-{file_stem(drawn_of.name)}.svg")
     check_output(path, "--out", *FORMATS, reads=[dataset, text])
     cells: Rows = []
-    if name in found.of_text:
+    if of == "text":
         with progress_bar(total=1.0) as bar:
             bar.say(name)
-            drawing = found.of_text[name].draws(text, bar.reach)
-    elif name in found.of_dataset:
-        drawing = found.of_dataset[name][1].draws(drawn_of)
-    elif name in found.of_papers:
-        drawing = found.of_papers[name]()
-    else:
+            drawing = draws(text, bar.reach)
+    elif of == "sweep":
         drawing, cells = _of_sweep(name, source, known)
+    else:
+        drawing = draws() if drawn_of is None else draws(drawn_of)
     write_figure(path, drawing, "--out")
     if as_json:
         print_json({"figure": name, "file": str(path)} | ({"cells": cells} if cells else {}))
@@ -82,57 +82,48 @@ def figure(
     return 0
 
 
-@dataclass(frozen=True)
-class Figures:
-    """Figures by name and by subject."""
-
-    of_papers: Mapping[str, Callable[[], "Figure"]]
-    of_text: Mapping[str, PaperFigure]
-    of_dataset: Mapping[str, tuple[Paper, PaperFigure]]
-    of_sweep: Mapping[str, Paper]
-
-    @property
-    def names(self) -> list[str]:
-        """All of them."""
-        return [*self.of_papers, *self.of_dataset, *self.of_sweep]
-
-    def check(self, name: str, dataset: str | None, source: Path | None, text: Path | None) -> None:
-        """Refuse an unknown name, and options that the figure does not take.
-
-        Raises
-        ------
-        InputError
-        """
-        if name not in self.names:
-            got, expected = "no figure of that name", f"list, or one of {', '.join(self.names)}"
-            raise InputError(f"figure {shown(name)}", got=got, expected=expected)
-        if (dataset is None) == (name in self.of_dataset):
-            got = f"the figure {name}" + (" and no DATASET" if dataset is None else f" and {shown(dataset)}")
-            raise InputError("DATASET", got=got, expected=f"one for {', '.join(self.of_dataset)} alone")
-        if source is not None and name not in self.of_sweep:
-            raise InputError("--from", got=f"the figure {name}", expected=f"a sweep's: {', '.join(self.of_sweep)}")
-        if text is not None and name not in self.of_text:
-            raise InputError("--text", got=f"the figure {name}", expected=f"one of a text: {', '.join(self.of_text)}")
-
-
 def _figures(known: tuple[Paper, ...]) -> Figures:
-    of_papers = {title: one.draws for paper in known for title, one in paper.figures_of("paper", "text").items()}
-    return Figures(
-        of_papers | {STATEMENTS: wraps(statements_figure)(lambda: statements_figure(known))},
-        {title: one for paper in known for title, one in paper.figures_of("text").items()},
-        {title: (paper, one) for paper in known for title, one in paper.figures_of("dataset").items()},
-        built_in(known),
+    """Those of papers and texts, then `statements`, those of a dataset, and those of sweeps."""
+    own = [(name, paper, one) for paper in known for name, one in paper.figures_of("paper", "text", "dataset").items()]
+    return (
+        {name: (one.of, paper, one.draws) for name, paper, one in own if one.of != "dataset"}
+        | {STATEMENTS: ("paper", None, wraps(statements_figure)(lambda: statements_figure(known)))}
+        | {name: (one.of, paper, one.draws) for name, paper, one in own if one.of == "dataset"}
+        | {name: ("sweep", paper, _of_sweep) for name, paper in built_in(known).items()}
     )
+
+
+def _check(found: Figures, name: str, dataset: str | None, source: Path | None, text: Path | None) -> None:
+    """Refuse an unknown name, and options that the figure does not take.
+
+    Raises
+    ------
+    InputError
+    """
+    if name not in found:
+        got, expected = "no figure of that name", f"list, or one of {', '.join(found)}"
+        raise InputError(f"figure {shown(name)}", got=got, expected=expected)
+    of, got = found[name][0], f"the figure {name}"
+
+    def names(kind: str) -> str:
+        return ", ".join(known for known, one in found.items() if one[0] == kind)
+
+    if (dataset is None) == (of == "dataset"):
+        beside = " and no DATASET" if dataset is None else f" and {shown(dataset)}"
+        raise InputError("DATASET", got=f"{got}{beside}", expected=f"one for {names('dataset')} alone")
+    if source is not None and of != "sweep":
+        raise InputError("--from", got=got, expected=f"a sweep's: {names('sweep')}")
+    if text is not None and of != "text":
+        raise InputError("--text", got=got, expected=f"one of a text: {names('text')}")
 
 
 def _print_names(figures: Figures, known: tuple[Paper, ...], *, as_json: bool) -> None:
     if as_json:
-        print_json({"figures": figures.names})
+        print_json({"figures": list(figures)})
         return
-    of_data = {title: one.draws for title, (_, one) in figures.of_dataset.items()}
-    described = {title: getdoc(draw) or "" for title, draw in {**figures.of_papers, **of_data}.items()}
-    described |= {title: layout.title for title in figures.of_sweep if (layout := find_spec(title, known).layout)}
-    print_described({title: described.get(title, "") for title in figures.names})
+    described = {name: getdoc(draw) or "" for name, (of, _, draw) in figures.items() if of != "sweep"}
+    layouts = {name: find_spec(name, known).layout for name in figures if name not in described}
+    print_described(described | {name: "" if layout is None else layout.title for name, layout in layouts.items()})
 
 
 def _of_sweep(name: str, source: Path | None, known: tuple[Paper, ...]) -> "tuple[Figure, Rows]":
