@@ -11,7 +11,7 @@ import numpy as np
 from flint import arb, arb_mat
 from numpy.typing import NDArray
 
-from marginaudit.training.snap.limit import Approximation, Fluctuation, Overlap
+from marginaudit.training.snap.limit import Approximation, Overlap
 
 BITS = 128
 
@@ -51,14 +51,13 @@ def errors(row: list[arb], n: int, M: int) -> list[arb]:
     return found
 
 
-def gradients(overlap: Overlap, at: Fluctuation, record: int) -> arb_mat:
-    """Y (e_n - alpha_n) in terms of f_1 .. f_K, one class n a column, from the rows that SGD has at a record.
+def gradients(overlap: Overlap, h: Approximation, M: int) -> arb_mat:
+    """Y (e_n - alpha_n) in terms of f_1 .. f_K, one class n a column, from the h of the rows that SGD has.
 
     Y = F (I+E)^{-1} W, as F^T Y = W and the columns of Y are in the span of F.
     """
-    M, K = at.mean.M, overlap.K
-    h = at.rows.h
-    W = rows_of(of(h[record]), M)
+    K = overlap.K
+    W = rows_of(of(h), M)
     sums = [[x * (M - K if j == K else 1) for j, x in enumerate(errors(W.tolist()[n], n, M))] for n in range(K)]
     return dual(overlap) * (W * arb_mat(sums).transpose())
 

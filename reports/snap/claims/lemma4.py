@@ -26,7 +26,6 @@ from marginaudit.training.snap.attention import NotIntegrated, descend_both, fea
 from marginaudit.training.snap.limit import (
     Approximation,
     Fluctuation,
-    Level,
     Overlap,
     class_counts,
     class_sequences,
@@ -95,7 +94,7 @@ def steps_of_sgd(run: ClassRun) -> Series:
     query, token = logits.pairs
     with flint.ctx.workprec(BITS):
         for place in places(run):
-            weights = gradients(place.own, _one(place.at), 0)
+            weights = gradients(place.own, place.at.rows.h, place.at.mean.M)
             F = place.own.F
             moved = [arb(0)] * len(logits.names)
             for n in range(run.K):
@@ -109,17 +108,6 @@ def steps_of_sgd(run: ClassRun) -> Series:
             steps += [place.step] * len(moved)
     return series(
         [value for value, _ in found], radius=[bar for _, bar in found], step=np.array(steps), label=tuple(label)
-    )
-
-
-def _one(at: Fluctuation) -> Fluctuation:
-    """Add an axis of one record."""
-
-    def level(found: Level) -> Level:
-        return Level(found.M, found.logit[np.newaxis], found.share[np.newaxis])
-
-    return Fluctuation(
-        at.mean_steps[np.newaxis], level(at.mean), level(at.rows), at.theta[np.newaxis], at.sigma[np.newaxis]
     )
 
 

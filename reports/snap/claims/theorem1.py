@@ -84,7 +84,7 @@ def coefficients(run: ClassRun) -> Series:
     speeds, found = speed(where.at.mean), []
     with flint.ctx.workprec(BITS):
         for record in range(len(where.step)):
-            weights = gradients(own, where.at, record)
+            weights = gradients(own, where.at.rows.h[record], where.at.mean.M)
             gamma = ball(speeds.value[record], speeds.error[record])
             for n in range(run.K):
                 found += [(weights[k, n] if k == n else -weights[k, n]) / gamma for k in _own_first(n, run.K)]

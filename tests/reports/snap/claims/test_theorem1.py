@@ -49,7 +49,7 @@ def test_the_gradient_of_balls_is_that_of_the_whole_matrix() -> None:
     own, sequence = overlap(F), [0, 1, 1, 2, 0, 1]
     at = fluctuation([np.bincount(sequence, minlength=K)], M, eta)
     Y = sgd(F, sequence, M, eta, modified=True)[-1]
-    found = gradients(own, at, 0)
+    found = gradients(own, at.rows.h[0], at.mean.M)
     for n in range(K):
         truth = np.linalg.pinv(padded(F, M)) @ gradient(Y, F, n)
         np.testing.assert_allclose([float(found[k, n].mid()) for k in range(K)], truth, atol=1e-13)
