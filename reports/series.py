@@ -1,6 +1,7 @@
 """Numbers with error bars along an index: the only form in which a quantity enters a verdict."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -274,3 +275,9 @@ def rounded(ball: "flint.arb") -> tuple[float, float]:
     """
     value = float(ball.mid())
     return value, math.nextafter(float((ball - value).abs_upper()), math.inf)
+
+
+def enclosing(balls: "Iterable[flint.arb]", **more: Any) -> Series:
+    """`series` of balls, at the precision of the context: its error bars contain them, and are infinite as they are."""
+    ends = [rounded(ball) if ball.is_finite() else (0.0, math.inf) for ball in balls]
+    return series([value for value, _ in ends], radius=[radius for _, radius in ends], **more)

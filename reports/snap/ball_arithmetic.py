@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, inf
+from math import ceil
 
 import flint
 import numpy as np
 
-from marginaudit.reports.series import Series, rounded, series
+from marginaudit.reports.series import Series, enclosing
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.verdict import Evidence
 
@@ -25,9 +25,7 @@ def certified(balls: Sequence[flint.arb], label: Sequence[str]) -> Series:
     >>> found.value.tolist(), str(found.evidence)
     ([1.0], 'certified')
     """
-    ends = [rounded(ball) if ball.is_finite() else (0.0, inf) for ball in balls]
-    values, radii = zip(*ends, strict=True) if ends else ((), ())
-    return replace(series(values, radius=radii, label=tuple(label)), evidence=Evidence.CERTIFIED)
+    return replace(enclosing(balls, label=tuple(label)), evidence=Evidence.CERTIFIED)
 
 
 def some_classes(run: ClassRun, most: int) -> list[int]:

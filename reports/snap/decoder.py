@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from marginaudit.orders import counted
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.run import once_a_run
-from marginaudit.reports.series import Series, rounded, series
+from marginaudit.reports.series import Series, enclosing
 from marginaudit.reports.snap.ball_sgd import bits_a_step, descended, errors, features
 from marginaudit.reports.snap.conditions import late_steps, ratios
 from marginaudit.reports.snap.quantiles import DOUBT, Law
@@ -48,9 +48,8 @@ def rows_at(run: ClassRun, law: Law = fluctuation) -> Fluctuation:
 def entries(run: ClassRun, matrix: arb_mat, *more: str) -> Series:
     """Entries of a matrix with a row a class, and more rows of these names."""
     columns = (*run.dataset.next_tokens, "any other token")[: run.M]  # for K = M there is no other
-    values = [rounded(x) for row in matrix.tolist() for x in row[: len(columns)]]
     label = tuple(f"{n}, {column}" for n in (*run.dataset.next_tokens, *more) for column in columns)
-    return series([value for value, _ in values], radius=[radius for _, radius in values], label=label)
+    return enclosing((x for row in matrix.tolist() for x in row[: len(columns)]), label=label)
 
 
 def residuals(run: ClassRun) -> Series:

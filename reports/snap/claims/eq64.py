@@ -9,7 +9,7 @@ from flint import arb
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Equal, Parts
-from marginaudit.reports.series import Series, rounded, series
+from marginaudit.reports.series import Series, enclosing
 from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.ball_arithmetic import BITS
 from marginaudit.reports.snap.ball_sgd import ball
@@ -48,8 +48,8 @@ def _along(entry: Callable[[Share, int, arb], arb]) -> Callable[[ClassRun], Seri
                 x = ball(value, error)
                 h_dot = eta / (M - 1 + x.exp())
                 g = 1 / (M - 1 + (flint.arb_series([x / M, h_dot], 2) * M).exp())
-                found.append(rounded(entry(Share(x, g[0], h_dot, g[1]), M, eta)))
-        return series([value for value, _ in found], radius=[bar for _, bar in found], step=step, clock="s")
+                found.append(entry(Share(x, g[0], h_dot, g[1]), M, eta))
+            return enclosing(found, step=step, clock="s")
 
     return measure
 

@@ -11,7 +11,7 @@ from marginaudit.orders.snap import distinct_tokens
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
-from marginaudit.reports.series import Series, rounded, series
+from marginaudit.reports.series import Series, enclosing, series
 from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.ball_sgd import BITS, ball, gradients
 from marginaudit.reports.snap.claims.theorem1 import ASSUMPTIONS
@@ -103,12 +103,10 @@ def steps_of_sgd(run: ClassRun) -> Series:
                     f = ball(F[token[i], n])
                     g = sum((weights[k, n] * ball(F[token[i], k]) for k in range(run.K)), arb(0))
                     moved[i] += ball(run.eta_Z) * f * (g - f * along) / run.K
-            found += [rounded(x) for x in moved]
+            found += moved
             label += [f"{name} under {asked}, t = {place.step}" for asked, name in logits.names]
             steps += [place.step] * len(moved)
-    return series(
-        [value for value, _ in found], radius=[bar for _, bar in found], step=np.array(steps), label=tuple(label)
-    )
+        return enclosing(found, step=np.array(steps), label=tuple(label))
 
 
 @once_a_run

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
-from marginaudit.reports.series import Series, rounded, series
+from marginaudit.reports.series import Series, enclosing, series
 from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.ball_sgd import BITS, ball, gradients
 from marginaudit.reports.snap.conditions import (
@@ -88,19 +88,14 @@ def coefficients(run: ClassRun) -> Series:
             gamma = ball(speeds.value[record], speeds.error[record])
             for n in range(run.K):
                 found += [(weights[k, n] if k == n else -weights[k, n]) / gamma for k in _own_first(n, run.K)]
-        values = [rounded(x) for x in found]
-    names = run.dataset.next_tokens
-    labels = [
-        f"iota of {names[n]}" if k == n else f"beta of {names[n]}, {names[k]}"
-        for n in range(run.K)
-        for k in _own_first(n, run.K)
-    ]
-    return series(
-        [value for value, _ in values],
-        radius=[radius for _, radius in values],
-        step=np.repeat(where.step, run.K**2),
-        label=tuple(f"{label}, t = {t}" for t in where.step for label in labels),
-    )
+        names = run.dataset.next_tokens
+        labels = [
+            f"iota of {names[n]}" if k == n else f"beta of {names[n]}, {names[k]}"
+            for n in range(run.K)
+            for k in _own_first(n, run.K)
+        ]
+        label = tuple(f"{label}, t = {t}" for t in where.step for label in labels)
+        return enclosing(found, step=np.repeat(where.step, run.K**2), label=label)
 
 
 def formulas(beta: Callable[[Overlap, Fluctuation], Approximation]) -> Callable[[ClassRun], Series]:
