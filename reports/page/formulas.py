@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from functools import cache
 from xml.etree import ElementTree
 
+from markupsafe import escape
+
 PAIRS = ((r"{", r"}"), (r"\left", r"\right"), (r"\{", r"\}"))
 
 SPACE = '<mspace width="0.167em"/>'
@@ -72,7 +74,6 @@ def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
     (True, True)
     """
     from latex2mathml.converter import convert_to_element
-    from markupsafe import escape
 
     # what the converter makes of \lvert is as high as the line and apart from what stands beside it
     bars = re.sub(r"\\[lr]Vert(?![a-zA-Z])", r"\\|", re.sub(r"\\[lr]vert(?![a-zA-Z])", "|", formula))

@@ -12,6 +12,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from markupsafe import Markup, escape
+
 from marginaudit.orders import counted, printable
 from marginaudit.reports.audit.auditing import Audit, Row
 from marginaudit.reports.by_proof import OWN_PROOF
@@ -138,8 +140,8 @@ def _environment(audit: Audit) -> "Environment":
         "words": counted,
         "breakable": breakable,
         "with_links": with_links,
-        "title": lambda text: _markup(title_html(text)),
-        "typeset": lambda text: _markup(typeset_html(text)),
+        "title": lambda text: Markup(title_html(text)),
+        "typeset": lambda text: Markup(typeset_html(text)),
     }
     return environment
 
@@ -147,7 +149,7 @@ def _environment(audit: Audit) -> "Environment":
 def _script() -> dict[str, Any]:
     """The page's script, and its hash, which alone may run."""
     text = (files("marginaudit.reports.page") / "templates" / "script.js").read_text(encoding="utf-8")
-    return {"script": _markup(text), "script_hash": base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}
+    return {"script": Markup(text), "script_hash": base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}
 
 
 def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -222,13 +224,13 @@ def _claims(
             "statement": _on_a_line(claim.statement),
             "words": _visible(asdict(claim.source_words)),
             "wrong": _visible(claim.standing.wrong),
-            "instead": _markup(prose(claim.instead)),
+            "instead": Markup(prose(claim.instead)),
             "standing": audited[0].standing,
             "gravity": _gravity(audited[0].standing),
             "formulas": counterexample_shown(paper, claim) if paper.has(claim) and smallest is None else None,
             "smallest": None if smallest is None else paper.kind.in_words(smallest),
             "smallest_file": None if smallest is None else _data_url(paper.kind.to_document(smallest)),
-            "mathml": _markup(displayed(claim.formula, _on_a_line(claim.statement))),
+            "mathml": Markup(displayed(claim.formula, _on_a_line(claim.statement))),
             "shown_by": "" if in_python and not paper.has(claim) else claims_command(claim, paper, audit.claims_file),
             "rows": rows,
             "violated": [row for row in rows if row["verdict"] == Verdict.VIOLATED and row["premise"] == "met"],
@@ -292,24 +294,16 @@ def prose(text: str) -> str:
     >>> prose("a < b")
     'a &lt; b'
     """
-    from markupsafe import escape
-
     parts = IN_DOLLARS.split(text)  # texts and formulas in turn
     return "".join(
         mathml(part, "inline", part) if i % 2 else str(escape(printable(part))) for i, part in enumerate(parts)
     )
 
 
-def _markup(text: str) -> Any:
-    from markupsafe import Markup
-
-    return Markup(text)
-
-
 def _inline(pictures: Pictures) -> list[tuple[str, Any, bool]]:
     """Inline SVGs with their names, and whether each takes the whole width."""
     return [
-        (printable(name), _markup(drawn := svg.inline(picture)), svg.width(drawn) > WIDEST_BESIDE_OTHERS)
+        (printable(name), Markup(drawn := svg.inline(picture)), svg.width(drawn) > WIDEST_BESIDE_OTHERS)
         for name, picture in pictures
     ]
 
@@ -330,9 +324,7 @@ def breakable(name: str) -> Any:
     >>> breakable("ntp.lemma4")
     Markup('ntp.<wbr>lemma4')
     """
-    from markupsafe import escape
-
-    return _markup(re.sub(r"([.-])", r"\1<wbr>", str(escape(name))))
+    return Markup(re.sub(r"([.-])", r"\1<wbr>", str(escape(name))))
 
 
 def norm_text(solution: Mapping[str, Any] | None) -> str:

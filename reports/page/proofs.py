@@ -6,6 +6,8 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
+from markupsafe import Markup, escape
+
 from marginaudit.reports.page.formulas import mathml
 from marginaudit.reports.page.small import small_page
 from marginaudit.reports.paper import Paper
@@ -38,7 +40,6 @@ def with_links(text: str, pages: Mapping[str, Any], words: str = "") -> Any:
     >>> with_links("By docs/proofs.md#5-x", {"proofs": ""}, words="proof")
     Markup('By <a href="proofs/proofs.html#5-x">proof</a>')
     """
-    from markupsafe import Markup, escape
 
     def link(found: re.Match[str]) -> str:
         page, anchor = found[1], found[2] or ""
@@ -49,7 +50,6 @@ def with_links(text: str, pages: Mapping[str, Any], words: str = "") -> Any:
 
 def _page(name: str, text: str) -> str:
     from markdown_it import MarkdownIt
-    from markupsafe import Markup
     from mdit_py_plugins.anchors import anchors_plugin
     from mdit_py_plugins.dollarmath import dollarmath_plugin
 
@@ -73,8 +73,6 @@ def _formula(formula: str, options: Mapping[str, Any]) -> str:
 
 def _fence(_: Any, tokens: Sequence[Any], index: int, *__: Any) -> str:
     """A fence of GitHub's ``math`` is a formula on lines of its own; others are text."""
-    from markupsafe import escape
-
     token = tokens[index]
     if token.info.strip() == "math":
         return f'<div class="scroll">{mathml(token.content)}</div>\n'

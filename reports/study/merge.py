@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from markupsafe import Markup
 
 from marginaudit.orders import InputError, file_content, shown_path
 from marginaudit.orders.reading import csv_rows, utf_8_text
@@ -181,8 +182,6 @@ def placed(varied: Iterable[str], run: Mapping[str, Any]) -> str:
 
 def page(spec: Spec, statements: Rows, runs: Rows, figure: bytes | None) -> str:
     """A sweep of audits as one self-contained page; ``figure`` is an SVG of this program's."""
-    from markupsafe import Markup
-
     text = "" if figure is None else figure.decode("utf-8")
     verdicts = [verdict.value for verdict in Verdict if any(row[verdict.value] for row in statements)]
     order = [verdict.value for verdict in Verdict]
