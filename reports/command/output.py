@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.command.streams import standard_output
+from marginaudit.reports.page.files import check_writable, json_text, write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,16 +17,12 @@ if TYPE_CHECKING:
 
 def write(path: Path, content: "str | bytes | Iterator[str]", option: str) -> None:
     """Write a file, whole or not at all."""
-    from marginaudit.reports.page.files import write_whole
-
     with writing(path, option):
         write_whole(path, content)
 
 
 def write_json(path: Path, document: Any, option: str, indent: int | None = None) -> None:
     """Write a JSON file, whole or not at all."""
-    from marginaudit.reports.page.files import json_text
-
     write(path, json_text(document, indent=indent), option)
 
 
@@ -34,8 +31,6 @@ def check_output(path: Path, option: str, *endings: str, reads: Iterable[Path | 
 
     Also one with another ending than those given.
     """
-    from marginaudit.reports.page.files import check_writable
-
     if endings and path.suffix.lower() not in endings:
         expected = endings[0] if len(endings) == 1 else f"one of {', '.join(endings)}"
         raise InputError(f"{option} {shown_path(path)}", got=f"the ending {shown(path.suffix)}", expected=expected)
@@ -71,8 +66,6 @@ def writing(path: Path, option: str) -> Iterator[None]:
 
 def print_json(document: Any) -> None:
     """Print one JSON document to standard output."""
-    from marginaudit.reports.page.files import json_text
-
     text = json_text(document)
     try:
         standard_output().write(text)
