@@ -8,16 +8,20 @@ from marginaudit.orders.snap.classes import SequenceClasses
 from marginaudit.orders.snap.graph import common_tokens, distinct_tokens
 
 
+def squared_overlaps(dataset: SequenceClasses) -> list[Fraction]:
+    """(f_n^T f_k)^2 of each pair n < k of classes where Z = 0: rational numbers, as P is."""
+    rows = [{token: Fraction(p) for token, p in c.probabilities.items() if p > 0} for c in dataset.classes]
+    sizes = [sum((p * p for p in row.values()), Fraction(0)) for row in rows]
+    pairs = combinations(zip(rows, sizes, strict=True), 2)
+    return [
+        sum((p * other[token] for token, p in row.items() if token in other), Fraction(0)) ** 2 / (size * its)
+        for (row, size), (other, its) in pairs
+    ]
+
+
 def equal_overlaps(dataset: SequenceClasses) -> bool:
     """All (f_n^T f_n')^2 are one rational number."""
-    rows = [{token: Fraction(p) for token, p in c.probabilities.items() if p > 0} for c in dataset.classes]
-    squares = [sum(p * p for p in row.values()) for row in rows]
-
-    def square(n: int, k: int) -> Fraction:
-        product = sum((p * rows[k][token] for token, p in rows[n].items() if token in rows[k]), Fraction(0))
-        return product**2 / (squares[n] * squares[k])
-
-    return len({square(n, k) for n, k in combinations(range(dataset.K), 2)}) <= 1
+    return len(set(squared_overlaps(dataset))) <= 1
 
 
 def symmetric_classes(dataset: SequenceClasses) -> bool:

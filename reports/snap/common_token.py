@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,12 @@ import scipy  # its subpackages load when first used
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses, common_tokens
+from marginaudit.orders.snap.exactly import squared_overlaps
 from marginaudit.reports.claim import BeyondTheRun, Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.conditions import RANGE_R, one_class, outside_range_r, slow_decoder
-from marginaudit.reports.snap.overlap import overlap_squared
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import beyond_steps, scaled_time
 from marginaudit.reports.snap.two_stages import scan_times as whole_scan
@@ -94,8 +93,8 @@ def with_lower_limit(printed: Claim, **fields: Any) -> Claim:
 
 def exact_inverse_C0(run: ClassRun) -> Fraction:
     """1/C0 of two classes or more."""
-    pairs = list(combinations(range(run.K), 2))
-    return run.K * sum((overlap_squared(run, n, k) for n, k in pairs), Fraction(0)) / len(pairs)
+    squares = squared_overlaps(run.dataset)
+    return run.K * sum(squares, Fraction(0)) / len(squares)
 
 
 def no_offset(run: ClassRun) -> str | None:

@@ -1,6 +1,5 @@
 """Overlaps of the classes where Z = 0: eigenvalues with their error bars, and signs of E' in exact arithmetic."""
 
-from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -38,15 +37,6 @@ def largest_eigenvalue_of_inverse(run: ClassRun) -> tuple[float, float]:
     found = run.overlap.E_prime
     L, _, error = eigenpairs((found.value + found.value.T) / 2)
     return float(np.abs(L).max()), error + float(np.linalg.norm(found.error))
-
-
-def overlap_squared(run: ClassRun, n: int, k: int) -> Fraction:
-    """(f_n^T f_k)^2 where Z = 0: a rational number, as P is."""
-    rows = [run.dataset.classes[i].probabilities for i in (n, k)]
-    exact = [{token: Fraction(p) for token, p in row.items()} for row in rows]
-    product = sum((p * exact[1][token] for token, p in exact[0].items() if token in exact[1]), Fraction(0))
-    sizes = [sum((p * p for p in row.values()), Fraction(0)) for row in exact]
-    return product**2 / (sizes[0] * sizes[1])
 
 
 def gram(run: ClassRun) -> "flint.arb_mat":
