@@ -10,26 +10,12 @@ from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin, Optimal, each_
 from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.json_data import finite
 
-ANSWERED = (
-    "status",
-    "method",
-    "norm_squared",
-    "norm_squared_exact",
-    "weights",
-    "weights_exact",
-    "certificate",
-    "direction_radius",
-    "gram_deviation",
-    "note",
-)
-
 
 def solution_answer(which: Literal["ov", "kq"], dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
     """One max-margin problem as JSON data: status, weights, exact weights where there are any, certificate."""
-    answer: dict[str, Any] = dict.fromkeys(ANSWERED) | solution_summary(solution)
+    answer = solution_summary(solution) | {"weights": {}, "weights_exact": None}
     if isinstance(solution, Optimal):
-        answer["certificate"] = finite(asdict(solution.certificate))
-        answer["gram_deviation"] = finite(solution.gram_deviation)
+        answer |= finite({"certificate": asdict(solution.certificate), "gram_deviation": solution.gram_deviation})
         answer["note"] = solution.note
     if isinstance(solution, Exact):
         answer["weights"] = each_value(solution.weights_exact, float)
@@ -37,8 +23,8 @@ def solution_answer(which: Literal["ov", "kq"], dataset: Dataset, solution: MaxM
     elif isinstance(solution, Optimal):
         answer["weights"] = finite(_weights(dataset, solution))
     if isinstance(solution, Infeasible):
-        answer["weights"] = {}
         answer["certificate"] = dict.fromkeys(field.name for field in fields(Certificate))
+        answer |= {"gram_deviation": None, "note": None}
         answer["infeasibility"] = finite(solution.infeasibility.as_document())
     if which == "kq":
         answer["closed_form"] = {
