@@ -9,17 +9,11 @@ from typing import Any
 import click
 
 from marginaudit.orders import printable
-from marginaudit.orders.ntp.realize import (
-    UNITS,
-    Survey,
-    Text,
-    document_of,
-    numbered,
-    read_sentences,
-    samples_of,
-    survey,
-    surveys,
-)
+from marginaudit.orders.ntp.realize.part import document_of
+from marginaudit.orders.ntp.realize.samples import samples_of
+from marginaudit.orders.ntp.realize.sentences import UNITS, read_sentences
+from marginaudit.orders.ntp.realize.survey import Survey, survey, surveys
+from marginaudit.orders.ntp.realize.words import Text, numbered
 from marginaudit.orders.running_text import ALICE
 from marginaudit.orders.text import shown_path
 from marginaudit.reports.command.arguments import JSON

@@ -10,18 +10,12 @@ from hypothesis import strategies as st
 
 from marginaudit.orders.ntp import Dataset, Sample, check_assumptions, dataset_from_document
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
-from marginaudit.orders.ntp.realize import (
-    document_of,
-    largest_part,
-    numbered,
-    part,
-    samples_of,
-    samples_of_dataset,
-    survey,
-)
-from marginaudit.orders.ntp.realize.samples import Samples
+from marginaudit.orders.ntp.realize import part
+from marginaudit.orders.ntp.realize.part import document_of, largest_part
+from marginaudit.orders.ntp.realize.samples import Samples, samples_of, samples_of_dataset
+from marginaudit.orders.ntp.realize.survey import survey
 from marginaudit.orders.ntp.realize.winners import allowed, ascend, kept
-from marginaudit.orders.ntp.realize.words import Text
+from marginaudit.orders.ntp.realize.words import Text, numbered
 from tests.orders.ntp.realize.texts import LINES
 from tests.strategies import free_datasets, realizable_datasets
 

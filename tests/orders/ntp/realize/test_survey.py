@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from marginaudit.orders.ntp.realize import (
-    collocation,
-    numbered,
-    samples_of,
-    survey,
-    surveys,
-)
+from marginaudit.orders.ntp.realize import collocation
 from marginaudit.orders.ntp.realize.collocation import pair_weights
+from marginaudit.orders.ntp.realize.samples import samples_of
+from marginaudit.orders.ntp.realize.survey import survey, surveys
+from marginaudit.orders.ntp.realize.words import numbered
 from tests.orders.ntp.realize.texts import LINES, SMALL
 
 survey_module = import_module("marginaudit.orders.ntp.realize.survey")  # the package's own name is the function

@@ -3,7 +3,7 @@
 import pytest
 
 from marginaudit.orders import InputError
-from marginaudit.orders.ntp.realize import Text, numbered
+from marginaudit.orders.ntp.realize.words import Text, numbered
 
 
 def words(text: Text) -> list[list[str]]:
