@@ -9,8 +9,9 @@ import pytest
 from scipy.stats import binom
 
 from marginaudit.orders.snap import overlap_of, weakly_correlated_dataset
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention import Logits, follow, mean_counts, rates, turned
-from marginaudit.training.snap.limit import Approximation, continuous
+from marginaudit.training.snap.limit.continuous import continuous
 from tests.snap_proof_growth import PAGE, zeros
 from tests.training.snap.growth import DIGITS, precise_logit, precise_star
 

@@ -14,9 +14,13 @@ from marginaudit.orders.ntp import Dataset, Sample, dataset_from_document, free_
 from marginaudit.orders.snap import CASES, SequenceClasses, overlap_of
 from marginaudit.reports import LEDGER
 from marginaudit.reports.ntp import Config, Run
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.ntp import loss_gradient
 from marginaudit.training.snap.attention import Logits, mean_counts, rates
-from marginaudit.training.snap.limit import Approximation, continuous, fluctuation, mended_beta, overlap
+from marginaudit.training.snap.limit.backpropagated import mended_beta
+from marginaudit.training.snap.limit.continuous import continuous
+from marginaudit.training.snap.limit.fluctuation import fluctuation
+from marginaudit.training.snap.limit.overlap import overlap
 from tests.pages import ROOT
 from tests.snap_proof_growth import lags, zeros
 from tests.training.snap.growth import DIGITS, precise_logit, precise_star

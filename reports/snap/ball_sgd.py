@@ -11,7 +11,8 @@ import numpy as np
 from flint import arb, arb_mat
 from numpy.typing import NDArray
 
-from marginaudit.training.snap.limit import Approximation, Overlap
+from marginaudit.training.approximation import Approximation
+from marginaudit.training.snap.limit.overlap import Overlap
 
 BITS = 128
 

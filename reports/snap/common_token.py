@@ -21,9 +21,10 @@ from marginaudit.reports.snap.two_stages import beyond_steps, scaled_time
 from marginaudit.reports.snap.two_stages import scan_times as whole_scan
 from marginaudit.reports.source_words import corrected
 from marginaudit.reports.standing import Implication, contradicts
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention import follow_common, snap_start
 from marginaudit.training.snap.attention.solver import NotIntegrated
-from marginaudit.training.snap.limit import Approximation, gamma
+from marginaudit.training.snap.limit.continuous import gamma
 
 ASSUMPTIONS = ("uniform_classes", "single_common", "single_query")
 """Section 6: one common token, every next token has the same query."""

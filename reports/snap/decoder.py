@@ -14,7 +14,9 @@ from marginaudit.reports.snap.ball_sgd import bits_a_step, descended, errors, fe
 from marginaudit.reports.snap.conditions import late_steps, ratios
 from marginaudit.reports.snap.quantiles import DOUBT, Law
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.training.snap.limit import Fluctuation, class_sequences, continuous, fluctuation
+from marginaudit.training.snap.limit.continuous import continuous
+from marginaudit.training.snap.limit.counts import class_sequences
+from marginaudit.training.snap.limit.fluctuation import Fluctuation, fluctuation
 
 OPERATIONS = 300_000
 """Most operations of SGD on balls, times their digits over those of a float64."""

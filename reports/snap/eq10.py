@@ -22,9 +22,10 @@ from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.conditions import no_inverse, no_recorded_growth
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.verdict import LEAST
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention import Logits, Path, Rates, mean_counts, off_by, rates
 from marginaudit.training.snap.attention.solver import NotIntegrated
-from marginaudit.training.snap.limit import Approximation, continuous
+from marginaudit.training.snap.limit.continuous import continuous
 
 EQ_10 = (
     "eq. 10 has gamma(t) of h(t/K) (Lemma 9), E and beta of attention as it is at t, beta of what the gradient has "

@@ -13,7 +13,8 @@ from marginaudit.reports.series import Series
 from marginaudit.reports.snap.binomial import Integers, Interval
 from marginaudit.reports.snap.conditions import no_growth, no_zeros
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.training.snap.limit import continuous, h_star
+from marginaudit.training.snap.limit.continuous import continuous
+from marginaudit.training.snap.limit.recursion import h_star
 
 MAY_BE_UNDRAWN = "a class may never be drawn: there are two"
 """Refutation of statements with probability 1 - delta that do not restrict delta; see `one_class`."""

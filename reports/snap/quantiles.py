@@ -11,7 +11,9 @@ from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.binomial import above, at_most
 from marginaudit.reports.snap.conditions import late_steps
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.training.snap.limit import Approximation, Fluctuation, class_counts
+from marginaudit.training.approximation import Approximation
+from marginaudit.training.snap.limit.counts import class_counts
+from marginaudit.training.snap.limit.fluctuation import Fluctuation
 
 DELTAS = (0.1, 0.01)
 """Failing probabilities at which statements about chance are audited."""

@@ -12,7 +12,7 @@ from marginaudit.reports.run import BaseRun, Progress
 from marginaudit.reports.snap.config import ClassConfig
 from marginaudit.training import log_spaced
 from marginaudit.training.snap.attention import Logits, NotIntegrated, Path, follow, scan_end, snap_start, turned
-from marginaudit.training.snap.limit import Overlap, overlap
+from marginaudit.training.snap.limit.overlap import Overlap, overlap
 from marginaudit.training.snap.recorded.trajectory import ClassTrajectory
 
 

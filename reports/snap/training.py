@@ -17,8 +17,10 @@ from marginaudit.reports.snap.conditions import no_inverse
 from marginaudit.reports.snap.config import ClassConfig
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.attention import Logits, NotIntegrated, features, mean_counts
-from marginaudit.training.snap.limit import backpropagated, continuous, gamma, h_star
+from marginaudit.training.snap.limit.backpropagated import backpropagated
+from marginaudit.training.snap.limit.continuous import continuous, gamma
 from marginaudit.training.snap.limit.level import LARGEST_RATE
+from marginaudit.training.snap.limit.recursion import h_star
 
 COLUMNS = ("step", "h", "h_star", "gamma", "share")
 

@@ -16,7 +16,7 @@ from marginaudit.reports.snap.conditions import VOCABULARIES, no_recorded_growth
 from marginaudit.reports.snap.config import FARTHEST
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.attention import scan_end, snap_start
-from marginaudit.training.snap.limit import continuous, gamma
+from marginaudit.training.snap.limit.continuous import continuous, gamma
 
 BEFORE = np.geomspace(1e-6, 1, 121)
 """Times of the scan, over its last."""

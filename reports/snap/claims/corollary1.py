@@ -41,7 +41,8 @@ from marginaudit.reports.snap.readings import H_STAR, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
-from marginaudit.training.snap.limit import Approximation, fluctuation, stepped_fluctuation
+from marginaudit.training.approximation import Approximation
+from marginaudit.training.snap.limit.fluctuation import fluctuation, stepped_fluctuation
 
 PROOF = PAGE + "26-snapcorollary1rederived"
 

@@ -18,7 +18,7 @@ from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.snap.token_gains import EQUAL, not_equal
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
-from marginaudit.training.snap.limit import Approximation
+from marginaudit.training.approximation import Approximation
 
 PROOF = PAGE + "87-snapeq112rederived"
 

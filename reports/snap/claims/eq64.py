@@ -18,7 +18,7 @@ from marginaudit.reports.snap.readings import NO_REFUGE, PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
-from marginaudit.training.snap.limit import continuous
+from marginaudit.training.snap.limit.continuous import continuous
 
 PROOF = PAGE + "82-snapeq64rederived"
 

@@ -12,7 +12,7 @@ from marginaudit.reports.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED, 
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
-from marginaudit.training.snap.limit import continuous_fluctuation, fluctuation
+from marginaudit.training.snap.limit.fluctuation import continuous_fluctuation, fluctuation
 
 PROOF = PAGE + "85-snapeq71"
 

@@ -17,7 +17,7 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved
-from marginaudit.training.snap.limit import Approximation
+from marginaudit.training.approximation import Approximation
 
 
 def delta_1(run: ClassRun) -> Approximation:

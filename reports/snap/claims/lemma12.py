@@ -40,7 +40,8 @@ from marginaudit.reports.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
-from marginaudit.training.snap.limit import continuous, h_star
+from marginaudit.training.snap.limit.continuous import continuous
+from marginaudit.training.snap.limit.recursion import h_star
 
 PROOF = PAGE + "24-snaplemma12rederived"
 

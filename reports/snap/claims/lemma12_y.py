@@ -33,7 +33,7 @@ from marginaudit.reports.snap.readings import PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
-from marginaudit.training.snap.limit import fluctuation
+from marginaudit.training.snap.limit.fluctuation import fluctuation
 
 PROOF = PAGE + "84-snaplemma12y-and-eq-26"
 

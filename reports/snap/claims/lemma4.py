@@ -22,15 +22,11 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention import NotIntegrated, descend_both, features, follow, rates, turned
-from marginaudit.training.snap.limit import (
-    Approximation,
-    Fluctuation,
-    Overlap,
-    class_counts,
-    class_sequences,
-    fluctuation,
-)
+from marginaudit.training.snap.limit.counts import class_counts, class_sequences
+from marginaudit.training.snap.limit.fluctuation import Fluctuation, fluctuation
+from marginaudit.training.snap.limit.overlap import Overlap
 from marginaudit.training.snap.limit.recursion import TAKEN
 
 PROOF = PAGE + "41-snaplemma4rederived"

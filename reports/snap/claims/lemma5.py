@@ -25,7 +25,9 @@ from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved
-from marginaudit.training.snap.limit import descend, h_star, overlap
+from marginaudit.training.snap.limit.descent import descend
+from marginaudit.training.snap.limit.overlap import overlap
+from marginaudit.training.snap.limit.recursion import h_star
 
 ALONE = 10_000
 """SGD steps on one class with the dataset's M, at most."""

@@ -11,7 +11,7 @@ from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved
-from marginaudit.training.snap.limit import continuous
+from marginaudit.training.snap.limit.continuous import continuous
 
 PANELS, NODES = 128, 12
 """Gauss-Legendre quadrature over M h: on a panel at most 1 long the relative error is below 1e-30."""

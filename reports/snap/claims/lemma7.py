@@ -12,7 +12,7 @@ from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import ones
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved
-from marginaudit.training.snap.limit import gap, h_star
+from marginaudit.training.snap.limit.recursion import gap, h_star
 
 RATES = np.geomspace(1, 1e-6, 13)
 """The eta_Y along which Lemma 7 is swept."""

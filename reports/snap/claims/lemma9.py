@@ -32,7 +32,7 @@ from marginaudit.reports.snap.two_stages import (
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.growth import smaller_zero
-from marginaudit.training.snap.limit import continuous
+from marginaudit.training.snap.limit.continuous import continuous
 
 SCAN_PROOF = PAGE + "13-snaplemma9scanrederived"
 

@@ -17,7 +17,10 @@ from marginaudit.reports.snap.readings import PAGE, ROUNDED
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
-from marginaudit.training.snap.limit import Approximation, descend, h_star, overlap
+from marginaudit.training.approximation import Approximation
+from marginaudit.training.snap.limit.descent import descend
+from marginaudit.training.snap.limit.overlap import overlap
+from marginaudit.training.snap.limit.recursion import h_star
 
 PROOF = PAGE + "21-snapremark1rederived"
 

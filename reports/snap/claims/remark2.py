@@ -11,8 +11,7 @@ from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
-from marginaudit.training.snap.limit import Steps, h_star
-from marginaudit.training.snap.limit.recursion import TAKEN
+from marginaudit.training.snap.limit.recursion import TAKEN, Steps, h_star
 
 PROOF = PAGE + "11-snapremark2rederived"
 

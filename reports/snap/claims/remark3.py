@@ -18,7 +18,7 @@ from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.growth import larger_zero, omega_0, smaller_zero
-from marginaudit.training.snap.limit import continuous
+from marginaudit.training.snap.limit.continuous import continuous
 
 PROOF = PAGE + "81-snapremark3rederived"
 

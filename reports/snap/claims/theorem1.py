@@ -27,17 +27,12 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
-from marginaudit.training.snap.limit import (
-    Approximation,
-    Fluctuation,
-    Overlap,
-    class_counts,
-    fluctuation,
-    mended_beta,
-    printed_beta,
-    printed_iota,
-    speed,
-)
+from marginaudit.training.approximation import Approximation
+from marginaudit.training.snap.limit.backpropagated import mended_beta, printed_beta, printed_iota
+from marginaudit.training.snap.limit.continuous import speed
+from marginaudit.training.snap.limit.counts import class_counts
+from marginaudit.training.snap.limit.fluctuation import Fluctuation, fluctuation
+from marginaudit.training.snap.limit.overlap import Overlap
 
 PROOF = PAGE + "32-snaptheorem1formrederived"
 

@@ -24,7 +24,10 @@ from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
 from marginaudit.reports.verdict import LEAST, Finding, Verdict
-from marginaudit.training.snap.limit import Approximation, backpropagated, class_counts, fluctuation
+from marginaudit.training.approximation import Approximation
+from marginaudit.training.snap.limit.backpropagated import backpropagated
+from marginaudit.training.snap.limit.counts import class_counts
+from marginaudit.training.snap.limit.fluctuation import fluctuation
 
 ANY_T_PROOF = PAGE + "33-snaptheorem1aany-t"
 

@@ -31,7 +31,7 @@ from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.attention import snap_start
 from marginaudit.training.snap.growth import larger_zero
-from marginaudit.training.snap.limit import gamma
+from marginaudit.training.snap.limit.continuous import gamma
 
 PROOF = PAGE + "14-snaptheorem1brederived"
 

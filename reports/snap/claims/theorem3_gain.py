@@ -17,8 +17,8 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention import Logits
-from marginaudit.training.snap.limit import Approximation
 from marginaudit.training.snap.sgd.train import Recipe, train_sampled
 
 MOST_PAIRS = 60

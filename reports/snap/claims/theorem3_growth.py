@@ -30,7 +30,7 @@ from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.token_gains import FOR_EVER, positive_along_eq_10
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import proved, unsettled
-from marginaudit.training.snap.limit import Approximation
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.recorded.trajectory import ClassTrajectory
 
 

@@ -18,7 +18,7 @@ from marginaudit.reports.snap.readings import H_STAR, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.training.snap.limit import fluctuation, stepped_fluctuation
+from marginaudit.training.snap.limit.fluctuation import fluctuation, stepped_fluctuation
 
 PROOF = PAGE + "25-snaptheorem5rederived"
 

@@ -16,8 +16,10 @@ from marginaudit.reports.snap import ClassConfig, ClassRun, binomial, common_tok
 from marginaudit.reports.snap.claims import lemma10, lemma18
 from marginaudit.reports.snap.conditions import no_growth, no_inverse
 from marginaudit.reports.snap.paper import PAPER
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention import NotIntegrated, turned
-from marginaudit.training.snap.limit import Approximation, continuous, gamma, gap, h_star
+from marginaudit.training.snap.limit.continuous import continuous, gamma
+from marginaudit.training.snap.limit.recursion import gap, h_star
 from tests.oracle.snap.random_classes import Settings
 
 SEEN = 5

@@ -40,13 +40,11 @@ from marginaudit.reports.snap.claims import (
 )
 from marginaudit.reports.snap.paper import PAPER
 from marginaudit.reports.snap.run import ClassRun
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.growth import larger_zero
-from marginaudit.training.snap.limit import (
-    Approximation,
-    continuous,
-    fluctuation,
-    h_star,
-)
+from marginaudit.training.snap.limit.continuous import continuous
+from marginaudit.training.snap.limit.fluctuation import fluctuation
+from marginaudit.training.snap.limit.recursion import h_star
 from tests.reports.snap.samples import on, run, single
 from tests.twins import parts
 

@@ -43,14 +43,10 @@ from marginaudit.reports.verdict import Evidence
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap import limit
 from marginaudit.training.snap.growth import larger_zero
-from marginaudit.training.snap.limit import (
-    continuous,
-    descend,
-    gamma,
-    gap,
-    h_star,
-    overlap,
-)
+from marginaudit.training.snap.limit.continuous import continuous, gamma
+from marginaudit.training.snap.limit.descent import descend
+from marginaudit.training.snap.limit.overlap import overlap
+from marginaudit.training.snap.limit.recursion import gap, h_star
 from tests.measured import judgement
 from tests.reports.snap.bars import bars_are
 from tests.reports.snap.samples import on, run

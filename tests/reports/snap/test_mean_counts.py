@@ -7,7 +7,7 @@ import pytest
 
 from marginaudit.reports.snap.mean_counts import like_growth, like_share, means, radius_of
 from marginaudit.training.snap.growth import larger_zero
-from marginaudit.training.snap.limit import continuous
+from marginaudit.training.snap.limit.continuous import continuous
 
 
 @pytest.mark.parametrize(("M", "eta"), [(4, 0.5), (1000, 0.5), (10**9, 0.01), (1000, 30.0)])

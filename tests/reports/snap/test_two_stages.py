@@ -12,7 +12,7 @@ from marginaudit.reports.series import Series
 from marginaudit.reports.snap import ClassConfig, ClassRun, two_stages
 from marginaudit.reports.snap.claims import lemma9, theorem1_b
 from marginaudit.reports.snap.conditions import VOCABULARIES
-from marginaudit.training.snap.limit import gamma
+from marginaudit.training.snap.limit.continuous import gamma
 from tests.training.snap.growth import DIGITS, precise_logit
 
 

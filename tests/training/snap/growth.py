@@ -5,7 +5,7 @@ from typing import Any
 
 import mpmath
 
-from marginaudit.training.snap.limit import Approximation
+from marginaudit.training.approximation import Approximation
 
 DIGITS = 60
 

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marginaudit.orders.arrays import Floats
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention.solver import solved
-from marginaudit.training.snap.limit import Approximation, gamma_value
+from marginaudit.training.snap.limit.continuous import gamma_value
 
 
 @dataclass(frozen=True)

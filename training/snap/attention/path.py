@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.orders.snap import SequenceClasses
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.solver import (
     FROM_ZERO,
@@ -16,7 +17,8 @@ from marginaudit.training.snap.attention.solver import (
     Rate,
     solved,
 )
-from marginaudit.training.snap.limit import Approximation, continuous, overlap
+from marginaudit.training.snap.limit.continuous import continuous
+from marginaudit.training.snap.limit.overlap import overlap
 
 LEAST, MOST = 1e-100, 1e50
 """Gamma of the first and the last time asked for: within, the solver keeps its digits."""

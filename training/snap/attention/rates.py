@@ -5,17 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF
-from marginaudit.training.approximation import UNDERFLOW
+from marginaudit.training.approximation import UNDERFLOW, Approximation
 from marginaudit.training.snap.attention.logits import Logits
-from marginaudit.training.snap.limit import (
-    Approximation,
-    Backpropagated,
-    Fluctuation,
-    Level,
-    Overlap,
-    backpropagated,
-    overlap,
-)
+from marginaudit.training.snap.limit.backpropagated import Backpropagated, backpropagated
+from marginaudit.training.snap.limit.fluctuation import Fluctuation
+from marginaudit.training.snap.limit.level import Level
+from marginaudit.training.snap.limit.overlap import Overlap, overlap
 
 
 @dataclass(frozen=True)

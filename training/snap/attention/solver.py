@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # its subpackages load when first used
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
-from marginaudit.training.snap.limit import Approximation
+from marginaudit.training.approximation import Approximation
 
 TOLERANCE, COARSER = 1e-13, 1e-12
 """Relative local errors of the run that is kept, and of the one that its error bar is taken from."""

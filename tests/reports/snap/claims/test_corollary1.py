@@ -11,7 +11,8 @@ from marginaudit.orders.snap import CASES
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims.corollary1 import sigma_beyond
 from marginaudit.reports.snap.mean_counts import enough
-from marginaudit.training.snap.limit import continuous, h_star
+from marginaudit.training.snap.limit.continuous import continuous
+from marginaudit.training.snap.limit.recursion import h_star
 
 
 @pytest.mark.parametrize("late", [False, True])

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from marginaudit.reports.snap.claims.corollary1_steps import epochs, steps_enough, steps_of_a_class, undrawn
-from marginaudit.training.snap.limit import h_star
+from marginaudit.training.snap.limit.recursion import h_star
 from tests.reports.snap.growth_runs import run
 
 

@@ -14,7 +14,7 @@ from marginaudit.reports.snap.claims import lemma11
 from marginaudit.reports.snap.claims.lemma11 import LEMMA11, LEMMA11_ANY_DELTA
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.growth import larger_zero
-from marginaudit.training.snap.limit import continuous
+from marginaudit.training.snap.limit.continuous import continuous
 from tests.reports.snap.samples import on, run
 from tests.twins import parts
 

@@ -16,7 +16,8 @@ from marginaudit.reports.snap.claims.lemma12 import (
     beyond_rederived,
 )
 from marginaudit.reports.verdict import Verdict
-from marginaudit.training.snap.limit import continuous, h_star
+from marginaudit.training.snap.limit.continuous import continuous
+from marginaudit.training.snap.limit.recursion import h_star
 from tests.reports.snap.samples import on
 
 

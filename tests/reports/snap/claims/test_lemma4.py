@@ -9,8 +9,9 @@ import numpy as np
 from marginaudit.orders.snap import CASES, SequenceClasses, single_common_dataset, weakly_correlated_dataset
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import lemma4
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention import Logits, rates
-from marginaudit.training.snap.limit import Approximation, fluctuation
+from marginaudit.training.snap.limit.fluctuation import fluctuation
 from tests.measured import judgement
 from tests.training.snap.dense import gradient, padded, sgd
 

@@ -7,7 +7,7 @@ import pytest
 from marginaudit.reports import Verdict
 from marginaudit.reports.snap.claims import remark2
 from marginaudit.training.snap.growth import omega_1
-from marginaudit.training.snap.limit import h_star
+from marginaudit.training.snap.limit.recursion import h_star
 from tests.reports.snap.growth_runs import run, small
 from tests.training.snap.growth import precise_logit, precise_star
 from tests.twins import part

@@ -14,16 +14,11 @@ from marginaudit.reports.snap.ball_sgd import gradients
 from marginaudit.reports.snap.claims import eq87_eq89, theorem1
 from marginaudit.reports.snap.claims.theorem1 import FORM
 from marginaudit.reports.verdict import Verdict
-from marginaudit.training.snap.limit import (
-    backpropagated,
-    descend,
-    fluctuation,
-    mended_beta,
-    overlap,
-    printed_beta,
-    printed_iota,
-    speed,
-)
+from marginaudit.training.snap.limit.backpropagated import backpropagated, mended_beta, printed_beta, printed_iota
+from marginaudit.training.snap.limit.continuous import speed
+from marginaudit.training.snap.limit.descent import descend
+from marginaudit.training.snap.limit.fluctuation import fluctuation
+from marginaudit.training.snap.limit.overlap import overlap
 from tests.training.snap.dense import features, gradient, padded, precise_sgd, sgd
 
 HOLDS, VIOLATED, ABSENT = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE

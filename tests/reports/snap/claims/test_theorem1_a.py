@@ -7,8 +7,9 @@ from marginaudit.orders.snap import CASES
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import theorem1_a
 from marginaudit.reports.snap.claims.theorem1_a import A
-from marginaudit.training.snap.limit import backpropagated as gradient_of
-from marginaudit.training.snap.limit import class_counts, fluctuation
+from marginaudit.training.snap.limit.backpropagated import backpropagated as gradient_of
+from marginaudit.training.snap.limit.counts import class_counts
+from marginaudit.training.snap.limit.fluctuation import fluctuation
 from tests.reports.snap.samples import on, run, single
 
 

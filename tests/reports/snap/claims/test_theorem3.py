@@ -11,7 +11,7 @@ from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import eq112, theorem3_gain, theorem3_growth
 from marginaudit.reports.snap.claims.theorem3_gain import MOST_PAIRS
 from marginaudit.reports.snap.eq10 import meets_assumption_2, rates_along
-from marginaudit.training.snap.limit import Approximation
+from marginaudit.training.approximation import Approximation
 from tests.twins import part
 
 HOLDS, VIOLATED, ABSENT, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE

@@ -9,7 +9,8 @@ from matplotlib.colors import to_hex
 
 from marginaudit.reports.snap.figures.limit import COLOURS, RATES, TIMES, snap_3, snap_8, snap_9
 from marginaudit.training.snap.attention import snap_start, turned
-from marginaudit.training.snap.limit import continuous, h_star
+from marginaudit.training.snap.limit.continuous import continuous
+from marginaudit.training.snap.limit.recursion import h_star
 
 
 def lines(axis: Axes, colour: str) -> list[Any]:

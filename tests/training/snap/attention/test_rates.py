@@ -8,6 +8,7 @@ import pytest
 import scipy
 
 from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention import (
     Logits,
     NotIntegrated,
@@ -20,7 +21,8 @@ from marginaudit.training.snap.attention import (
     turned,
 )
 from marginaudit.training.snap.attention.solver import solved
-from marginaudit.training.snap.limit import Approximation, continuous, gamma, mended_beta
+from marginaudit.training.snap.limit.backpropagated import mended_beta
+from marginaudit.training.snap.limit.continuous import continuous, gamma
 from tests.training.snap.attention.samples import ETA_Y, ETA_Z, three
 from tests.training.snap.dense import softmax
 from tests.training.snap.independent import eq_10

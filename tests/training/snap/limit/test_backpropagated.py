@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.training.snap.limit import (
-    backpropagated,
-    class_sequences,
-    continuous_fluctuation,
-    fluctuation,
-    overlap,
-    stepped_fluctuation,
-)
-from marginaudit.training.snap.limit.backpropagated import zeta_products
+from marginaudit.training.snap.limit.backpropagated import backpropagated, zeta_products
+from marginaudit.training.snap.limit.counts import class_sequences
+from marginaudit.training.snap.limit.fluctuation import continuous_fluctuation, fluctuation, stepped_fluctuation
+from marginaudit.training.snap.limit.overlap import overlap
 from tests.training.snap.dense import counts_of, features, gradient, padded, sgd
 from tests.training.snap.growth import DIGITS, precise_logit, precise_star, within
 

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.training.snap.limit import continuous, gamma, gamma_value, whole_steps
+from marginaudit.training.snap.limit.continuous import continuous, gamma, gamma_value, whole_steps
 from tests.training.snap.growth import DIGITS, precise_logit, within
 
 CORNERS = [

@@ -5,15 +5,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.training.snap.limit import (
-    class_sequences,
-    decoder,
-    descend,
-    fluctuation,
-    overlap,
-    rows,
-    uniform,
-)
+from marginaudit.training.snap.limit.counts import class_sequences, uniform
+from marginaudit.training.snap.limit.descent import descend
+from marginaudit.training.snap.limit.fluctuation import decoder, fluctuation, rows
+from marginaudit.training.snap.limit.overlap import overlap
 from tests.training.snap.dense import counts_of, features, padded, precise_sgd, sgd
 
 M, K = 12, 4

@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.training import approximation
 from marginaudit.training.approximation import Approximation
-from marginaudit.training.snap.limit import continuous, descend, gap, h_star, level, overlap, recursion
 from marginaudit.training.snap.limit import descent as steps_of_eq_7
+from marginaudit.training.snap.limit import level, recursion
 from marginaudit.training.snap.limit.backpropagated import zeta_products
-from marginaudit.training.snap.limit.continuous import solve
+from marginaudit.training.snap.limit.continuous import continuous, solve
+from marginaudit.training.snap.limit.descent import descend
 from marginaudit.training.snap.limit.level import Level
+from marginaudit.training.snap.limit.overlap import overlap
+from marginaudit.training.snap.limit.recursion import gap, h_star
 from tests.training.snap.dense import features
 
 COARSE = 2.0**-10

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.training.snap.limit import overlap
+from marginaudit.training.snap.limit.overlap import overlap
 from tests.training.snap.dense import features
 from tests.training.snap.growth import DIGITS, within
 

@@ -4,7 +4,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.training.snap.limit import gap, h_star, recursion
+from marginaudit.training.snap.limit import recursion
+from marginaudit.training.snap.limit.recursion import gap, h_star
 from tests.training.snap.growth import DIGITS, precise_logit, precise_star, within
 
 SETTINGS = [
