@@ -10,7 +10,9 @@ from scipy.stats import binom
 
 from marginaudit.orders.snap import overlap_of, weakly_correlated_dataset
 from marginaudit.training.approximation import Approximation
-from marginaudit.training.snap.attention import Logits, follow, mean_counts, rates, turned
+from marginaudit.training.snap.attention.logits import Logits
+from marginaudit.training.snap.attention.path import follow, turned
+from marginaudit.training.snap.attention.rates import mean_counts, rates
 from marginaudit.training.snap.limit.continuous import continuous
 from tests.snap_proof_growth import PAGE, zeros
 from tests.training.snap.growth import DIGITS, precise_logit, precise_star

@@ -16,7 +16,8 @@ from marginaudit.reports import LEDGER
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.ntp import loss_gradient
-from marginaudit.training.snap.attention import Logits, mean_counts, rates
+from marginaudit.training.snap.attention.logits import Logits
+from marginaudit.training.snap.attention.rates import mean_counts, rates
 from marginaudit.training.snap.limit.backpropagated import mended_beta
 from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.fluctuation import fluctuation

@@ -22,8 +22,9 @@ from marginaudit.reports.snap.two_stages import scan_times as whole_scan
 from marginaudit.reports.source_words import corrected
 from marginaudit.reports.standing import Implication, contradicts
 from marginaudit.training.approximation import Approximation
-from marginaudit.training.snap.attention import follow_common, snap_start
+from marginaudit.training.snap.attention.common import follow_common
 from marginaudit.training.snap.attention.solver import NotIntegrated
+from marginaudit.training.snap.growth import snap_start
 from marginaudit.training.snap.limit.continuous import gamma
 
 ASSUMPTIONS = ("uniform_classes", "single_common", "single_query")

@@ -23,7 +23,9 @@ from marginaudit.reports.snap.conditions import no_inverse, no_recorded_growth
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.verdict import LEAST
 from marginaudit.training.approximation import Approximation
-from marginaudit.training.snap.attention import Logits, Path, Rates, mean_counts, off_by, rates
+from marginaudit.training.snap.attention.logits import Logits
+from marginaudit.training.snap.attention.path import Path
+from marginaudit.training.snap.attention.rates import Rates, mean_counts, off_by, rates
 from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit.continuous import continuous
 

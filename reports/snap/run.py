@@ -11,7 +11,10 @@ from marginaudit.orders.snap.exactly import only_to_rounding
 from marginaudit.reports.run import BaseRun, Progress
 from marginaudit.reports.snap.config import ClassConfig
 from marginaudit.training import log_spaced
-from marginaudit.training.snap.attention import Logits, NotIntegrated, Path, follow, scan_end, snap_start, turned
+from marginaudit.training.snap.attention.logits import Logits
+from marginaudit.training.snap.attention.path import Path, follow, turned
+from marginaudit.training.snap.attention.solver import NotIntegrated
+from marginaudit.training.snap.growth import scan_end, snap_start
 from marginaudit.training.snap.limit.overlap import Overlap, overlap
 from marginaudit.training.snap.recorded.trajectory import ClassTrajectory
 

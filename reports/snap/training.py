@@ -16,7 +16,9 @@ from marginaudit.reports.run import Progress
 from marginaudit.reports.snap.conditions import no_inverse
 from marginaudit.reports.snap.config import ClassConfig
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.training.snap.attention import Logits, NotIntegrated, features, mean_counts
+from marginaudit.training.snap.attention.logits import Logits
+from marginaudit.training.snap.attention.rates import features, mean_counts
+from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit.backpropagated import backpropagated
 from marginaudit.training.snap.limit.continuous import continuous, gamma
 from marginaudit.training.snap.limit.level import LARGEST_RATE

@@ -15,7 +15,7 @@ from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.conditions import VOCABULARIES, no_recorded_growth
 from marginaudit.reports.snap.config import FARTHEST
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.training.snap.attention import scan_end, snap_start
+from marginaudit.training.snap.growth import scan_end, snap_start
 from marginaudit.training.snap.limit.continuous import continuous, gamma
 
 BEFORE = np.geomspace(1e-6, 1, 121)

@@ -19,7 +19,8 @@ from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.approximation import Approximation
-from marginaudit.training.snap.attention import Logits, turned
+from marginaudit.training.snap.attention.logits import Logits
+from marginaudit.training.snap.attention.path import turned
 
 PROOF = PAGE + "43-snapeq13rederived"
 

@@ -23,7 +23,10 @@ from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.approximation import Approximation
-from marginaudit.training.snap.attention import NotIntegrated, descend_both, features, follow, rates, turned
+from marginaudit.training.snap.attention.descent import descend_both
+from marginaudit.training.snap.attention.path import follow, turned
+from marginaudit.training.snap.attention.rates import features, rates
+from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit.counts import class_counts, class_sequences
 from marginaudit.training.snap.limit.fluctuation import Fluctuation, fluctuation
 from marginaudit.training.snap.limit.overlap import Overlap

@@ -29,8 +29,7 @@ from marginaudit.reports.snap.two_stages import (
 )
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
-from marginaudit.training.snap.attention import snap_start
-from marginaudit.training.snap.growth import larger_zero
+from marginaudit.training.snap.growth import larger_zero, snap_start
 from marginaudit.training.snap.limit.continuous import gamma
 
 PROOF = PAGE + "14-snaptheorem1brederived"

@@ -18,7 +18,7 @@ from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, proved, refuted
 from marginaudit.training.approximation import Approximation
-from marginaudit.training.snap.attention import Logits
+from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.sgd.train import Recipe, train_sampled
 
 MOST_PAIRS = 60

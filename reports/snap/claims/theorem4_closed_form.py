@@ -19,7 +19,7 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, proved, refuted
-from marginaudit.training.snap.attention import turned
+from marginaudit.training.snap.attention.path import turned
 
 PROOF = PAGE + "44-snaptheorem4closed-formrederived"
 

@@ -25,7 +25,7 @@ from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import AFTER
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
-from marginaudit.training.snap.attention import snap_start
+from marginaudit.training.snap.growth import snap_start
 
 PROOF = PAGE + "76-snaptheorem4rates-for-m-at-least-6-and-not-for-5"
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from marginaudit.reports.plots.measured import one_legend
 from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, SHARPER, powers_of_ten, styled
-from marginaudit.training.snap.attention import follow_common, snap_start
+from marginaudit.training.snap.attention.common import follow_common
+from marginaudit.training.snap.growth import snap_start
 from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.recursion import h_star
 

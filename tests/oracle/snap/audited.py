@@ -17,7 +17,8 @@ from marginaudit.reports.snap.claims import lemma10, lemma18
 from marginaudit.reports.snap.conditions import no_growth, no_inverse
 from marginaudit.reports.snap.paper import PAPER
 from marginaudit.training.approximation import Approximation
-from marginaudit.training.snap.attention import NotIntegrated, turned
+from marginaudit.training.snap.attention.path import turned
+from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit.continuous import continuous, gamma
 from marginaudit.training.snap.limit.recursion import gap, h_star
 from tests.oracle.snap.random_classes import Settings

@@ -40,7 +40,7 @@ from marginaudit.reports.snap.overlap import largest_eigenvalue_of_inverse
 from marginaudit.reports.snap.quantiles import largest, quantile, ranks
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.approximation import Approximation
-from marginaudit.training.snap.attention import follow_common
+from marginaudit.training.snap.attention.common import follow_common
 from marginaudit.training.snap.limit.backpropagated import mended_beta, printed_iota
 from marginaudit.training.snap.limit.counts import class_counts
 from tests.measured import judgement

@@ -9,7 +9,7 @@ import pytest
 from marginaudit.orders.snap import CASES, SequenceClasses, classes_to_document
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.training import not_followed
-from marginaudit.training.snap.attention import NotIntegrated
+from marginaudit.training.snap.attention.solver import NotIntegrated
 from tests.command_line import Command, dataset_file
 from tests.training.snap.independent import eq_10
 

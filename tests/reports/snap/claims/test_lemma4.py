@@ -10,7 +10,8 @@ from marginaudit.orders.snap import CASES, SequenceClasses, single_common_datase
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import lemma4
 from marginaudit.training.approximation import Approximation
-from marginaudit.training.snap.attention import Logits, rates
+from marginaudit.training.snap.attention.logits import Logits
+from marginaudit.training.snap.attention.rates import rates
 from marginaudit.training.snap.limit.fluctuation import fluctuation
 from tests.measured import judgement
 from tests.training.snap.dense import gradient, padded, sgd

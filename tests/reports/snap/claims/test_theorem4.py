@@ -15,7 +15,7 @@ from marginaudit.reports import Verdict
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.snap import ClassConfig, ClassRun, common_token, two_stages
 from marginaudit.reports.snap.claims import eq13, theorem4_closed_form, theorem4_eq14, theorem4_growth, theorem4_rates
-from marginaudit.training.snap.attention import scan_end, snap_start
+from marginaudit.training.snap.growth import scan_end, snap_start
 from tests.training.snap.growth import precise_logit
 from tests.training.snap.independent import eq_13
 from tests.twins import part

@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 
 from marginaudit.reports.snap.figures.limit import COLOURS, RATES, TIMES, snap_3, snap_8, snap_9
-from marginaudit.training.snap.attention import snap_start, turned
+from marginaudit.training.snap.attention.path import turned
+from marginaudit.training.snap.growth import snap_start
 from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.recursion import h_star
 
