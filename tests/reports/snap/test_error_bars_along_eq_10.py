@@ -10,8 +10,9 @@ import pytest
 from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.orders.snap import weakly_correlated_dataset
 from marginaudit.orders.snap.overlap import eigenpairs, overlap_of
+from marginaudit.reports import series as measured
 from marginaudit.reports.series import FORMULA_ROUNDING, series
-from marginaudit.reports.snap import common_token, decoder, eq10, token_gains
+from marginaudit.reports.snap import common_token, eq10, token_gains
 from marginaudit.reports.snap.claims import (
     corollary1_steps,
     eq13,
@@ -170,7 +171,7 @@ def test_bars_of_overlaps_along_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bars_of_the_derivation_of_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
     at = on(run("snap-single").dataset)
-    monkeypatch.setattr(lemma4, "rounded", lambda x: (float(x.mid()), 0.25))
+    monkeypatch.setattr(measured, "rounded", lambda x: (float(x.mid()), 0.25))
     bars_are(lemma4.steps_of_sgd(at), 0.25)
     monkeypatch.setattr(
         lemma4, "rates", lambda *_: SimpleNamespace(z_dot=Approximation(np.array([2.0]), np.array([0.5])))
@@ -217,7 +218,7 @@ def test_bars_of_theorem_1(monkeypatch: pytest.MonkeyPatch) -> None:
     bars = theorem1.formulas(unsure)(at).radius.reshape(-1, 3, 3)
     np.testing.assert_array_equal(bars[:, :, 0], printed_iota(at.overlap, where.at).error)
     assert (bars[:, :, 1:] == 0.5).all()
-    monkeypatch.setattr(theorem1, "rounded", lambda x: (float(x.mid()), 0.25))
+    monkeypatch.setattr(measured, "rounded", lambda x: (float(x.mid()), 0.25))
     bars_are(theorem1.coefficients(at), 0.25)
     nearest = theorem1_a.least_xi
 
@@ -245,7 +246,7 @@ def test_bars_of_theorem_5(monkeypatch: pytest.MonkeyPatch) -> None:
     found = corollary1_steps.along_residual(at)
     bars_are(found, (most - least) / 2)
     np.testing.assert_array_equal(found.value, (most + least) / 2)
-    monkeypatch.setattr(decoder, "rounded", lambda x: (float(x.mid()), 0.25))
+    monkeypatch.setattr(measured, "rounded", lambda x: (float(x.mid()), 0.25))
     bars_are(theorem5.trained(at), 0.25)
 
 
