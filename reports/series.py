@@ -145,6 +145,14 @@ class Series:
         """The entry's position, an integer where it is whole; None without positions."""
         return None if self.step is None else position(self.step[entry])
 
+    def first(self, chosen: NDArray[np.bool_]) -> int | float | None:
+        """The least position of the chosen entries, in whatever order they are; None of none, or without positions.
+
+        >>> Series([1.0, 2.0, 3.0], 0, np.array([9, 5, 7])).first(np.array([True, False, True]))
+        7
+        """
+        return None if self.step is None or not chosen.any() else position(self.step[chosen].min())
+
     def shown(self, entry: int) -> float | None:
         """The entry as a finite float on its natural scale, or None, as where its error bar is infinite."""
         if not math.isfinite(self.radius[entry]):

@@ -216,8 +216,6 @@ class Bounded:
         side, bound = sides[int(at_side)]
         reached[says_less > says_less[at_side, at]] = np.inf
         worst = int(at)
-        violated = (outcomes == Outcome.FALSE).any(axis=0)
-        first = int(np.argmax(violated)) if violated.any() else None
         return {
             "verdict": _verdict(outcomes, vacuous),
             "evidence": measured.evidence,
@@ -227,7 +225,7 @@ class Bounded:
             "side": side,
             "repeats_within": repeats_within(float(ratios[at_side, at]), reached),
             "worst_step": measured.at(worst),
-            "first_violation": None if first is None else measured.at(first),
+            "first_violation": measured.first((outcomes == Outcome.FALSE).any(axis=0)),
             "informative_from": self._informative_from(run, first_spoken, start, largest, smallest)
             if measured.clock == "t"
             else None,

@@ -58,7 +58,6 @@ class Equal:
         # an entry that differs beyond its bars is worse than any that does not
         at = int(np.lexsort((relative, outcomes))[-1])
         bars = float(left.radius[at] + right.radius[at])
-        first = int(np.argmax(outcomes == Outcome.FALSE)) if (outcomes == Outcome.FALSE).any() else None
         where = left.label[at] if left.label else "" if left.step is None else f"{left.clock} = {left.at(at)}"
         verdicts = {
             Outcome.TRUE: Verdict.HOLDS,
@@ -80,7 +79,7 @@ class Equal:
             bound=expected,
             slack=expected / measured + 0.0 if measured and expected is not None else None,  # 0.0, and no -0.0
             worst_step=left.at(at),
-            first_violation=None if first is None else left.at(first),
+            first_violation=left.first(outcomes == Outcome.FALSE),
             detail=(
                 f"{compared}; largest {'difference of logarithms' if left.log else 'relative difference'} "
                 f"{float(relative.max()):.1e}"
@@ -88,6 +87,6 @@ class Equal:
                 f"{f'{UNDERFLOW} ' if outcomes[at] == Outcome.UNSURE and underflown(left, right)[at] else ''}"
                 f"{self.note(run)}"
             ).rstrip(),
-            witness=None if first is None else self.witness(run),
+            witness=self.witness(run) if differing else None,
             left_out=left_out(run, left),
         )

@@ -129,3 +129,15 @@ def test_error_bars_that_reach_zero_refute_no_constant() -> None:
     value, radius = np.where(STEP == 3, -1e-18, 1.0) * STEP, np.where(STEP == 3, 1e-16, 0.0)
     claim = HiddenConstant(measured(value, radius=radius), shape=lambda _, t: t, side="lower")
     assert claim.judge(run()).verdict is Verdict.INCONCLUSIVE
+
+
+def test_the_first_violation_is_the_least_step_whatever_the_order_of_the_entries() -> None:
+    """As where a quantity of one token along all steps stands before that of the next."""
+    step = np.array([1, 5, 9, 1, 5, 9])
+    value = series([1.0, 1.0, 3.0, 1.0, 3.0, 1.0], radius=0, step=step)
+    for claim in (
+        Bounded(lambda _: value, upper=lambda _, t: 0 * t + 2),
+        Equal(lambda _: value, lambda _: series(np.ones(6), radius=0, step=step)),
+    ):
+        found = claim.judge(run())
+        assert (found.verdict, found.first_violation) == (Verdict.VIOLATED, 5)
