@@ -41,7 +41,6 @@ from marginaudit.reports.snap.claims import (
 from marginaudit.reports.snap.conditions import VOCABULARIES
 from marginaudit.reports.verdict import Evidence
 from marginaudit.training.approximation import Approximation
-from marginaudit.training.snap import limit
 from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit.continuous import continuous, gamma
 from marginaudit.training.snap.limit.descent import descend
@@ -189,8 +188,10 @@ def test_bars_of_rows_in_turn() -> None:
 
 
 def test_bars_of_coefficients_have_that_of_gamma(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = theorem1.speed
+
     def speed(level: Any) -> Approximation:
-        found = limit.speed(level)
+        found = known(level)
         return Approximation(found.value, 1e-3 * found.value)
 
     monkeypatch.setattr(theorem1, "speed", speed)

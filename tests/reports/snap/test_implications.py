@@ -8,6 +8,7 @@ import pytest
 
 from marginaudit.orders.snap import CASES as CLASS_CASES
 from marginaudit.orders.snap import SequenceClasses
+from marginaudit.orders.snap.exactly import squared_overlaps
 from marginaudit.reports import LEDGER
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.snap import ClassConfig, ClassRun, overlap
@@ -172,7 +173,7 @@ def test_an_offset_is_seen_at_the_first_step_where_eq_14_is_off_there(off: float
     """B of Lemma 6 in 50 digits against both ends of eq. 14, at t = K."""
     at = classes({"a": 1, "x": 1}, {"x": 1, "b": off}) if off > 0 else classes({"a": 1, "x": 1 - off}, {"x": 1})
     with mpmath.workdps(50):
-        e_2 = overlap.overlap_squared(at, 0, 1)
+        [e_2] = squared_overlaps(at.dataset)
         C0, y, M = mpmath.mpf(e_2.denominator) / (2 * e_2.numerator), mpmath.mpf(at.eta_Y), at.M
         A = mpmath.mpf(4) * (M - 1) ** 2 / M**2 / C0 * mpmath.mpf(at.eta_Z) / y
         x = precise_logit(1, M, at.eta_Y)
