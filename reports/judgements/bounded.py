@@ -249,7 +249,7 @@ class Bounded:
         """Whether the bound is outside the quantity's range, shape (sides, entries)."""
         largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
         return np.array(
-            [bound.lower >= largest if side == "upper" else bound.upper <= smallest for side, bound in sides]
+            [bound.value >= largest if side == "upper" else bound.value <= smallest for side, bound in sides]
         )
 
     def _proved(self, run: Any, steps: Steps, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:

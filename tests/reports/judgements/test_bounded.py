@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Parts, Threshold
 from marginaudit.reports.judgements.bounded import first_step
-from marginaudit.reports.series import Series, by_formula, exact_series, series
+from marginaudit.reports.series import Series, exact_series, series
 from marginaudit.reports.verdict import LEAST, Evidence, Finding, Verdict
 from tests.reports.judgements.test_judgements import STEP, measured, run
 
@@ -238,10 +238,9 @@ def test_a_lower_bound_is_vacuous_at_the_least_that_can_be_reached() -> None:
 
 
 def test_a_bound_exactly_at_what_can_be_reached_is_vacuous() -> None:
-    bound = by_formula([2.0])
-    claim = Bounded(measured(0 * STEP + 1.0), upper=lambda _, t: 0 * t + 2.0, largest=float(bound.lower[0]))
-    assert claim.judge(run()).verdict is Verdict.VACUOUS
-    low = Bounded(measured(0 * STEP + 3.0), lower=lambda _, t: 0 * t + 2.0, smallest=float(bound.upper[0]))
+    claim = Bounded(measured(0 * STEP + 1.0), upper=lambda _, t: np.minimum(2, 1e6 / t), largest=2.0)
+    assert (claim.judge(run()).verdict, claim.judge(run()).informative_from) == (Verdict.VACUOUS, 500_001)
+    low = Bounded(measured(0 * STEP + 3.0), lower=lambda _, t: 0 * t + 2.0, smallest=2.0)
     assert low.judge(run()).verdict is Verdict.VACUOUS
 
 
