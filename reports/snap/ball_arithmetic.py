@@ -1,7 +1,7 @@
 """Ball arithmetic: features of classes, SGD of Lemma 3 on whole matrices, and balls as series with error bars."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 
 import flint
@@ -77,14 +77,6 @@ DENSE_CLASSES = 3
 
 DENSE_TOKENS = 9
 """Largest vocabulary in whole matrices."""
-
-
-@dataclass(frozen=True)
-class Dense:
-    """Entries of SGD on whole matrices, and of formulas for them; a column for each of M' tokens."""
-
-    found: Series
-    stated: Series
 
 
 def bits(run: ClassRun) -> int:

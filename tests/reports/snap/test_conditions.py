@@ -284,11 +284,11 @@ def test_sizes_that_rounding_is_relative_to() -> None:
         assert isinstance(part, Equal)
         assert part.scale is not None
         for one, least in ((at, 5e-4), (low, 1e-7)):
-            expected = np.maximum(np.abs(found(one).stated.value), least)
+            expected = np.maximum(np.abs(found(one)[1].value), least)
             np.testing.assert_allclose(part.scale(one), expected, rtol=1e-12)
     for claim, stated, unit in (
         (lemma1.LEMMA1, lemma1.both_gradients(at)[1], 1.0),
-        (remark1.REMARK1_REDERIVED, remark1.flow(at).stated, 1.0),
+        (remark1.REMARK1_REDERIVED, remark1.flow(at)[1], 1.0),
     ):
         assert isinstance(claim.judgement, Equal)
         assert claim.judgement.scale is not None
