@@ -42,7 +42,7 @@ from marginaudit.reports.snap.conditions import VOCABULARIES
 from marginaudit.reports.verdict import Evidence
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.growth import larger_zero
-from marginaudit.training.snap.limit.continuous import continuous, gamma
+from marginaudit.training.snap.limit.continuous import continuous, gamma, speed
 from marginaudit.training.snap.limit.descent import descend
 from marginaudit.training.snap.limit.overlap import overlap
 from marginaudit.training.snap.limit.recursion import gap, h_star
@@ -188,13 +188,11 @@ def test_bars_of_rows_in_turn() -> None:
 
 
 def test_bars_of_coefficients_have_that_of_gamma(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = theorem1.speed
-
-    def speed(level: Any) -> Approximation:
-        found = known(level)
+    def unsure(level: Any) -> Approximation:
+        found = speed(level)
         return Approximation(found.value, 1e-3 * found.value)
 
-    monkeypatch.setattr(theorem1, "speed", speed)
+    monkeypatch.setattr(theorem1, "speed", unsure)
     coefficients = theorem1.coefficients(on(run("snap-symmetric").dataset))
     np.testing.assert_allclose(coefficients.radius, 1e-3 * np.abs(coefficients.value), rtol=2e-3)
 

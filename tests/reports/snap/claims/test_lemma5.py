@@ -16,11 +16,11 @@ precise_star: Any = growth.precise_star
 
 def test_lemma_5_rows_are_those_of_plain_sgd_in_high_precision() -> None:
     at = run("snap-single")
-    found = one_class(at)
+    found, stated = one_class(at)
     F = at.dataset.overlap.F
     Y = precise_sgd(F, [0] * 24, 9, 0.5, True)
     w = [float(sum(Y[i][j] * F[i, 0] for i in range(len(F)))) for j in range(9)]
-    last = [i for i, name in enumerate(found.found.label) if name.startswith("w of n0") and name.endswith("s = 24")]
-    np.testing.assert_allclose(found.found.value[last], w, rtol=1e-12)
+    last = [i for i, name in enumerate(found.label) if name.startswith("w of n0") and name.endswith("s = 24")]
+    np.testing.assert_allclose(found.value[last], w, rtol=1e-12)
     h = float(precise_star(24, 9, 0.5)[24]) / 9
-    np.testing.assert_allclose(found.stated.value[last], [8 * h] + [-h] * 8, rtol=1e-14)
+    np.testing.assert_allclose(stated.value[last], [8 * h] + [-h] * 8, rtol=1e-14)
