@@ -6,8 +6,9 @@ no samples. `broken` adds a few fresh tokens on which one named assumption fails
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import count
 from typing import TypeAlias
 
 import numpy as np
@@ -217,92 +218,37 @@ def broken(dataset: Dataset, assumption: str) -> Dataset:
     KeyError
         There is no assumption of that name.
     """
-    return _GADGETS[assumption](dataset)
+    from scipy.linalg import block_diag
 
-
-def _fresh(dataset: Dataset, amount: int) -> list[Token]:
-    names: list[Token] = []
-    number = dataset.V
-    while len(names) < amount:
-        number += 1
-        if f"x{number}" not in dataset.index:
-            names.append(f"x{number}")
-    return names
-
-
-def _with(
-    dataset: Dataset,
-    tokens: list[Token],
-    *,
-    sentences: list[list[Token]] | None = None,
-    samples: list[Sample] | None = None,
-) -> Dataset:
+    if assumption == "orthonormal":
+        rows = dataset.embeddings.copy()
+        rows[0] = 0.8 * rows[0] + 0.6 * rows[-1]
+        return replace(dataset, embedding=rows)
+    sentences = GADGETS[assumption]
+    names = (name for i in count(dataset.V + 1) if (name := f"x{i}") not in dataset.index)
+    fresh = dict(zip(sorted({*"".join(sentences)}), names, strict=False))
     counts = Counter(dict(zip(dataset.samples, dataset.counts, strict=True)))
-    for sentence in sentences or []:
-        counts.update(prefix_samples(sentence))
-    counts.update(samples or [])
+    for sentence in sentences:
+        counts.update(prefix_samples([fresh[letter] for letter in sentence]))
+    if assumption == "prefix_closed":
+        counts[Sample((fresh["a"], fresh["c"]), fresh["b"])] += 1
     embedding = dataset.embedding
-    if embedding is not None:
-        rows, columns = embedding.shape
-        embedding = np.block(
-            [[embedding, np.zeros((rows, len(tokens)))], [np.zeros((len(tokens), columns)), np.eye(len(tokens))]]
-        )
     return replace(
         dataset,
-        vocabulary=(*dataset.vocabulary, *tokens),
+        vocabulary=(*dataset.vocabulary, *fresh.values()),
         samples=tuple(counts),
         counts=tuple(counts.values()),
-        embedding=embedding,
+        embedding=None if embedding is None else block_diag(embedding, np.eye(len(fresh))),
     )
 
 
-def _no_next_token(dataset: Dataset) -> Dataset:
-    return _with(dataset, _fresh(dataset, 1))
-
-
-def _shared_next_token(dataset: Dataset) -> Dataset:
-    a, b, c = _fresh(dataset, 3)
-    return _with(dataset, [a, b, c], sentences=[[a, c], [b, c], [c, a]])
-
-
-def _answer_from_outside(dataset: Dataset) -> Dataset:
-    a, b, c = _fresh(dataset, 3)
-    return _with(dataset, [a, b, c], sentences=[[a, b, a], [b, c], [c, a]])
-
-
-def _cycle(dataset: Dataset) -> Dataset:
-    a, b = _fresh(dataset, 2)
-    return _with(dataset, [a, b], sentences=[[a, b, b, a], [b, a]])
-
-
-def _chain(dataset: Dataset) -> Dataset:
-    a, b, c = _fresh(dataset, 3)
-    return _with(dataset, [a, b, c], sentences=[[a, b, c, b], [b, c, c], [c, a]])
-
-
-def _skewed_embedding(dataset: Dataset) -> Dataset:
-    rows = dataset.embeddings.copy()
-    rows[0] = 0.8 * rows[0] + 0.6 * rows[-1]
-    return replace(dataset, embedding=rows)
-
-
-def _minority(dataset: Dataset) -> Dataset:
-    a, b = _fresh(dataset, 2)
-    return _with(dataset, [a, b], sentences=[[a, b, b, b], [b, a]])
-
-
-def _missing_prefix(dataset: Dataset) -> Dataset:
-    a, b, c = _fresh(dataset, 3)
-    return _with(dataset, [a, b, c], sentences=[[a, b], [b, c], [c, a]], samples=[Sample((a, c), b)])
-
-
-_GADGETS: Mapping[str, Callable[[Dataset], Dataset]] = {
-    "collocation": _no_next_token,
-    "injective": _shared_next_token,
-    "next_from_sentence": _answer_from_outside,
-    "well_defined_orders": _cycle,
-    "no_confused_tokens": _chain,
-    "orthonormal": _skewed_embedding,
-    "optimal_majority": _minority,
-    "prefix_closed": _missing_prefix,
+GADGETS: Mapping[str, tuple[str, ...]] = {
+    "collocation": ("a",),
+    "injective": ("ac", "bc", "ca"),
+    "next_from_sentence": ("aba", "bc", "ca"),
+    "well_defined_orders": ("abba", "ba"),
+    "no_confused_tokens": ("abcb", "bcc", "ca"),
+    "optimal_majority": ("abbb", "ba"),
+    "prefix_closed": ("ab", "bc", "ca"),
 }
+"""Sentences of fresh tokens, a letter each, that break an assumption; `prefix_closed` with the sample [a, c] -> b."""
