@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marginaudit.orders import InputError, printable, shown
-from marginaudit.reports.audit import auditing
-from marginaudit.reports.audit.auditing import Audit, distinct_names
+from marginaudit.reports.audit.auditing import Audit, audited, distinct_names
 from marginaudit.reports.audit.ledger import all_papers, configs_of, matching_ids
 from marginaudit.reports.audit.sources import (
     cases_of,
@@ -207,7 +206,7 @@ def audit(
     recorded = [(name or Path(path).stem, Path(path)) for name, path in named.items()]
     sources = distinct_names(with_trajectories(sources, recorded, configs), lambda _: None)
     if jobs > 1:
-        done = audit_datasets(
+        judged = audit_datasets(
             sources,
             chosen,
             configs,
@@ -216,10 +215,10 @@ def audit(
             done=lambda *_: None,
             claim_timeout=claim_timeout,
             store=Store(None),
-        )
+        ).audited
     else:
-        done = auditing.audit(sources, chosen, configs, _quiet, claim_timeout)
-    return Report(done.claims, done.configs, done.audited)
+        judged = tuple(audited(source, chosen, configs[source.paper.name], _quiet, claim_timeout) for source in sources)
+    return Report(tuple(chosen), configs, judged)
 
 
 def conform(data: Any, file: str | PathLike[str], **settings: Any) -> Conformity:

@@ -1,7 +1,7 @@
 """The audit: every claim on every dataset, and the report's data."""
 
 import platform
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -13,7 +13,6 @@ from marginaudit.orders import counted
 from marginaudit.orders.assumption import as_document
 from marginaudit.orders.notebook import html_table
 from marginaudit.reports.audit.claim_worker import judged_in_worker
-from marginaudit.reports.audit.ledger import about
 from marginaudit.reports.audit.plugins import Notice
 from marginaudit.reports.audit.provenance import provenance
 from marginaudit.reports.audit.sources import Source, papers_of
@@ -283,22 +282,6 @@ def environment() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: version(name) for name in DEPENDENCIES}
 
 
-def audit(
-    sources: Sequence[Source],
-    claims: Iterable[Claim],
-    configs: Mapping[str, Any],
-    progress: Progress,
-    claim_timeout: float = CLAIM_TIMEOUT,
-) -> Audit:
-    """Judge every dataset by each of the claims that are about its kind, in this process.
-
-    ``configs`` holds how each paper's runs are made, by its name.
-    """
-    ledger = tuple(claims)
-    found = (audited(source, ledger, configs[source.paper.name], progress, claim_timeout) for source in sources)
-    return Audit(ledger, configs, tuple(found))
-
-
 def audited(
     source: Source, claims: Sequence[Claim], config: Any, progress: Progress, claim_timeout: float = CLAIM_TIMEOUT
 ) -> Audited:
@@ -309,7 +292,8 @@ def audited(
     way (a claim's id, or "training") and returns a function that takes the number of training steps done on that
     dataset.
     """
-    paper, name, judged = source.paper, source.dataset.name, about(source.paper, claims)
+    paper, name = source.paper, source.dataset.name
+    judged = [claim for claim in claims if paper.judges(claim)]
     forks = not all(map(paper.has, judged)) and forkable(ours=active_count())  # one_thread hides BLAS's
     with one_thread():
         run = source.run(config, progress(name, "training"))

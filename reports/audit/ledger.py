@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.audit.built_in import BUILT_IN, EVERY_PAPERS, GROUP, PAPER_FILE, STATEMENTS
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, module_of_file, place_of
-from marginaudit.reports.claim import Claim, Ledger
+from marginaudit.reports.claim import Ledger
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import settings_of
 
@@ -157,11 +157,6 @@ def _given(config: Mapping[str, Any], of: type) -> dict[str, Any]:
         if isinstance(value, bool) and settings_of(of)[key].switch:
             found[key] = settings_of(of)[key].switched_on if value else getattr(of(), key)
     return found
-
-
-def about(paper: Paper, claims: Iterable[Claim]) -> tuple[Claim, ...]:
-    """The claims that judge the paper's datasets."""
-    return tuple(claim for claim in claims if paper.judges(claim))
 
 
 MOST_NAMED = 5

@@ -116,7 +116,7 @@ def audit_datasets(
     claim_timeout: float = CLAIM_TIMEOUT,
     store: Store,
 ) -> Audit:
-    """Judge every dataset, ``jobs`` at a time, with the result of `audit` to the last digit, ready to be written.
+    """Judge every dataset, ``jobs`` at a time, with the result of `audited` to the last digit, ready to be written.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import Exact, Optimal
 from marginaudit.orders.ntp import dataset_from_document
-from marginaudit.reports.audit.auditing import audit
+from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.paper import PAPER
@@ -71,10 +71,10 @@ def audited(document: Mapping[str, Any], settings: Settings) -> Audited:
     data = dataset_from_document(document)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = audit([Source(data, PAPER, data.name)], PAPER.claims, {PAPER.name: config}, _quiet)
-        [run] = found.runs
-        assert isinstance(run, Run)
-        return _plain(run, {row.claim.id: row.as_document() for row in found.rows})
+        one = auditing.audited(Source(data, PAPER, data.name), PAPER.claims, config, _quiet)
+        rows = auditing.Audit(PAPER.claims, {}, (one,)).rows
+        assert isinstance(one.run, Run)
+        return _plain(one.run, {row.claim.id: row.as_document() for row in rows})
 
 
 def _quiet(dataset: str, what: str) -> Any:

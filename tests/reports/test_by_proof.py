@@ -11,7 +11,7 @@ from marginaudit.orders.ntp import CASES, dataset_from_document
 from marginaudit.orders.snap import CASES as CLASSES
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports import LEDGER, Claim
-from marginaudit.reports.audit.auditing import audit
+from marginaudit.reports.audit.auditing import audited
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.by_proof import by_proof
@@ -113,9 +113,10 @@ def test_a_planted_proof_of_what_a_run_refutes_makes_its_row_broken() -> None:
     )
     paper = changed(PAPER, claims=(planted,), figures=())
     source = Source(CASES["example-1"](), paper, "example-1")
-    found = audit([source], paper.claims, {paper.name: Config(steps1=30, steps2=30)}, lambda *_: lambda _: None)
-    assert found.counts == {Verdict.BROKEN: 1}
-    assert "THE MEASUREMENT VIOLATES" in found.rows[0].finding.detail
+    found = audited(source, paper.claims, Config(steps1=30, steps2=30), lambda *_: lambda _: None)
+    [finding] = found.findings.values()
+    assert finding.verdict is Verdict.BROKEN
+    assert "THE MEASUREMENT VIOLATES" in finding.detail
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from marginaudit.orders.snap import classes_from_document, classes_to_document
-from marginaudit.reports.audit.auditing import audit
+from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.snap import ClassConfig, ClassRun, binomial, common_token, eq10
@@ -85,15 +85,15 @@ def audited(document: Mapping[str, Any], settings: Settings) -> Audited:
             seeds=settings.seeds,
             seed=settings.seed,
         )
-        found = audit([Source(data, PAPER, data.name)], PAPER.claims, {PAPER.name: config}, lambda *_: lambda _: None)
-        [run] = found.runs
+        one = auditing.audited(Source(data, PAPER, data.name), PAPER.claims, config, lambda *_: lambda _: None)
+        run = one.run
         assert isinstance(run, ClassRun)
         PAPER.facts(run)
         PAPER.records(run)
         return Audited(
             document=classes_to_document(data),
             settings=settings,
-            rows={row.claim.id: row.as_document() for row in found.rows},
+            rows={row.claim.id: row.as_document() for row in auditing.Audit(PAPER.claims, {}, (one,)).rows},
             assumptions={name: one.holds for name, one in run.assumptions.items()},
             steps=tuple(run.steps.tolist()),
             numbers=tuple(_numbers(run)),

@@ -358,9 +358,6 @@ def test_a_broken_package_is_told_in_one_line_and_left_out(
 # the papers
 
 
-# the example and its page
-
-
 def test_the_paper_chooses_built_in_claims_only() -> None:
     papers = with_claims("ntp.example"), with_claims("sharp.s", name="other")
     path = claims_file(FILE + "CLAIMS = [claim('mine', lambda run: Finding(Verdict.HOLDS))]")
