@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.margins.rows import Matrix, Rows, gamma
-from marginaudit.orders.arrays import UNIT_ROUNDOFF
+from marginaudit.margins.rows import Matrix, Rows
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, gamma
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,13 @@ import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
-from marginaudit.orders.arrays import UNIT_ROUNDOFF
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, gamma
 
 Matrix: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 
 SHORTEST, LONGEST = 1e-100, 1e100
 """Lengths of a row between which float64 squares and products of rows and solutions stay in range."""
-
-
-def gamma(operations: int) -> float:
-    """Relative error bound of a sum of products in float64, in any order, with this many roundings a term."""
-    return operations * UNIT_ROUNDOFF / (1 - operations * UNIT_ROUNDOFF)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,11 @@ Floats: TypeAlias = NDArray[np.float64]
 UNIT_ROUNDOFF = 2.0**-53
 
 
+def gamma(operations: int) -> float:
+    """Relative error bound of a sum of products in float64, in any order, with this many roundings a term."""
+    return operations * UNIT_ROUNDOFF / (1 - operations * UNIT_ROUNDOFF)
+
+
 def read_only(array: Floats) -> Floats:
     """The same array, which can no longer be written to."""
     array.setflags(write=False)

@@ -28,9 +28,10 @@ from marginaudit.margins.ntp.solution import (
 )
 from marginaudit.margins.polish import polished
 from marginaudit.margins.quadratic import solve_quadratic
-from marginaudit.margins.rows import Matrix, Rows, gamma
+from marginaudit.margins.rows import Matrix, Rows
 from marginaudit.margins.tight import solve_near
 from marginaudit.orders import Relations, printable
+from marginaudit.orders.arrays import gamma
 from marginaudit.orders.ntp import Dataset, Token, check_assumption, gram_deviation
 
 

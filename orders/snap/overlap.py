@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats, read_only
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats, gamma, read_only
 
 TINY = float(np.finfo(np.float64).smallest_normal)
 """More than an underflow takes from a product."""
@@ -75,7 +75,7 @@ def overlap_of(attention: Floats) -> AttentionOverlap:
     rows = attention / np.linalg.norm(attention, axis=1, keepdims=True)
     lower = np.tril(rows @ rows.T, -1)
     E = lower + lower.T
-    relative_error, size = _gamma(2 * n + 6), frobenius(E)
+    relative_error, size = gamma(2 * n + 6), frobenius(E)
     norm_error = float((relative_error * size + K * n * TINY) * LAST_ROUNDINGS)
 
     eigenvalues, V, error = eigenpairs(E)
@@ -105,8 +105,8 @@ def eigenpairs(A: Floats) -> tuple[Floats, Floats, float]:
     K, size = len(A), frobenius(A)
     eigenvalues, V = np.linalg.eigh(A)
     most = np.max(np.abs(eigenvalues))
-    G = np.linalg.norm(V.T @ V - np.eye(K)) + _gamma(K + 1) * (np.linalg.norm(V) ** 2 + np.sqrt(K))
-    R = frobenius(A @ V - V * eigenvalues) + _gamma(K + 2) * np.linalg.norm(V) * (size + most)
+    G = np.linalg.norm(V.T @ V - np.eye(K)) + gamma(K + 1) * (np.linalg.norm(V) ** 2 + np.sqrt(K))
+    R = frobenius(A @ V - V * eigenvalues) + gamma(K + 2) * np.linalg.norm(V) * (size + most)
     return eigenvalues, V, float((G * (most + size) + (1 + G) * R) * LAST_ROUNDINGS + (K**2 * TINY if size else 0.0))
 
 
@@ -118,8 +118,3 @@ def frobenius(A: Floats) -> float:
     """
     largest = float(np.abs(A).max())
     return largest * float(np.linalg.norm(A / largest)) if largest else 0.0
-
-
-def _gamma(roundings: int) -> float:
-    """Bound on the relative error of ``roundings`` roundings one after another."""
-    return roundings * UNIT_ROUNDOFF / (1 - roundings * UNIT_ROUNDOFF)

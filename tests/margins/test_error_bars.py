@@ -12,8 +12,9 @@ from marginaudit.margins.certificate import certify, enclose, repaired
 from marginaudit.margins.farkas import residual_bound, rounding_level
 from marginaudit.margins.ntp.constraints import kq_rows
 from marginaudit.margins.ntp.proposition2 import compare
-from marginaudit.margins.rows import Rows, gamma, in_few_coordinates, row_lengths
+from marginaudit.margins.rows import Rows, in_few_coordinates, row_lengths
 from marginaudit.orders import Relations
+from marginaudit.orders.arrays import gamma
 from marginaudit.orders.ntp import CASES
 from tests.margins.restated import combine, dot, related
 from tests.solutions import certified, known

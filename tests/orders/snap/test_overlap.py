@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses, overlap_of
-from marginaudit.orders.snap import overlap as overlap_module
 from tests.orders.snap import restated
 
 
@@ -61,7 +60,7 @@ def test_the_error_bars_cover_what_they_say(data: SequenceClasses) -> None:
 @pytest.mark.parametrize("data", RANDOM, ids=lambda data: str(data.K))
 def test_the_error_bars_term_by_term(data: SequenceClasses, u: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """See `overlap_of` and `eigenpairs`; with a coarse roundoff every term shows."""
-    monkeypatch.setattr(overlap_module, "UNIT_ROUNDOFF", u)
+    monkeypatch.setattr("marginaudit.orders.arrays.UNIT_ROUNDOFF", u)
 
     def gamma(k: int) -> float:
         return k * u / (1 - k * u)
