@@ -9,7 +9,7 @@ import networkx as nx
 
 from marginaudit.reports.paper import Figure as PaperFigure
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.plots.style import LINES, STANDINGS, styled
+from marginaudit.reports.plots.style import LINES, STANDINGS, empty_figure, styled
 from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Verdict
 
@@ -104,15 +104,13 @@ def statements_figure(papers: Sequence[Paper], *, links: bool = False) -> "Figur
 
     With ``links`` each statement is a link to the anchor of its id.
     """
-    from matplotlib.figure import Figure
-
     found = [graph([paper]) for paper in papers]
     linked = [one.subgraph([name for name, degree in one.degree if degree]).copy() for one in found]
     orders = [layers(one) for one in linked]
     heights = [ROW * (max(map(len, order), default=1) + 7) for order in orders]
     columns = max(map(len, orders))
     tall = sum(heights) + LEGEND
-    figure = Figure(figsize=(COLUMN * columns + 0.5, tall))
+    figure = empty_figure((COLUMN * columns + 0.5, tall))
     panels = figure.subplots(len(papers), 1, height_ratios=heights, squeeze=False)[:, 0]
     figure.subplots_adjust(left=0.01, right=0.99, top=1 - 0.35 / tall, bottom=LEGEND / tall, hspace=0.08)
     for axis, paper, whole, one, order in zip(panels, papers, found, linked, orders, strict=True):

@@ -18,6 +18,7 @@ from marginaudit.reports.plots.style import (
     VERDICTS,
     as_text,
     drawable,
+    empty_figure,
     label_between_powers,
     plot_settings,
     powers_of_ten,
@@ -93,9 +94,7 @@ def measured_figure(
 
 
 def _empty_figure() -> "Figure":
-    from matplotlib.figure import Figure
-
-    figure = Figure()
+    figure = empty_figure()
     axis = figure.subplots()
     axis.xaxis.set_label_coords(0.5, -0.14)  # else the place is looked for beside the tick labels
     axis.yaxis.set_label_coords(0, 0.5)
@@ -246,9 +245,7 @@ def one_legend(figure: "Figure") -> None:
 
 def six_panels(title: str) -> "tuple[Figure, NDArray[Any]]":
     """A figure of two rows of three empty panels, and its axes."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 6.2))
+    figure = empty_figure((11, 6.2))
     axes = figure.subplots(2, 3)
     figure.subplots_adjust(left=0.06, right=0.985, top=0.89, bottom=0.13, wspace=0.22, hspace=0.42)
     figure.suptitle(as_text(title), x=0.01, ha="left", fontsize=11)

@@ -135,6 +135,13 @@ def drawable(values: list[float]) -> NDArray[np.float64]:
 P = ParamSpec("P")
 
 
+def empty_figure(size: tuple[float, float] | None = None, **how: Any) -> "Figure":
+    """A figure without axes, of a size in inches; matplotlib is imported when the first one is made."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=size, **how)
+
+
 def load_drawing() -> None:
     """Import matplotlib's SVG backend."""
     import matplotlib.backends.backend_svg

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marginaudit.reports.plots.style import FIGURE, as_text, drawable, styled
+from marginaudit.reports.plots.style import FIGURE, as_text, drawable, empty_figure, styled
 from marginaudit.reports.study.merge import Rows, mean_sd_and_count
 from marginaudit.reports.study.spec import Layout, Spec
 
@@ -22,12 +22,10 @@ WIDE = 1000
 @styled
 def picture(spec: Spec, layout: Layout, cells: Rows) -> "Figure":
     """The mean of ``layout.y`` against ``layout.x``, with bars of one sample standard deviation to both sides."""
-    from matplotlib.figure import Figure
-
     panels = list(dict.fromkeys(cell[layout.panel] for cell in cells)) if layout.panel else [None]
     columns = min(len(panels), MOST_IN_A_ROW)
     lines = -(-len(panels) // columns)
-    figure = Figure(figsize=(max(columns, 2) * PANEL_WIDTH, 0.7 + lines * HEIGHT), layout="constrained")
+    figure = empty_figure((max(columns, 2) * PANEL_WIDTH, 0.7 + lines * HEIGHT), layout="constrained")
     axes = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True).ravel()
     for axis in axes[len(panels) :]:
         axis.remove()

@@ -13,6 +13,7 @@ from marginaudit.reports.plots.style import (
     MEASURED,
     REFERENCE,
     as_text,
+    empty_figure,
     label_between_powers,
     powers_of_ten,
     styled,
@@ -28,9 +29,7 @@ if TYPE_CHECKING:
 @styled
 def picture(claim: str, found: Mapping[Side, Tightened], runs: Sequence[Measured]) -> "Figure":
     """A row a side: measured / bound of every run, and the powers with their intervals."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.5, 0.5 + 4 * len(found)), layout="constrained")
+    figure = empty_figure((9.5, 0.5 + 4 * len(found)), layout="constrained")
     axes = figure.subplots(len(found), 2, squeeze=False, width_ratios=(1.2, 1))
     figure.suptitle(as_text(claim), x=0.01, ha="left", fontsize=11)
     for row, (side, one) in zip(axes, found.items(), strict=True):

@@ -22,6 +22,7 @@ from marginaudit.reports.plots.style import (
     SHARPER,
     as_text,
     drawable,
+    empty_figure,
     power_of_ten,
     powers_of_ten,
     styled,
@@ -86,9 +87,7 @@ def direction_figure(run: Run, findings: Mapping[str, Finding]) -> "Figure":
 
 def _axes(run: Run) -> "tuple[Figure, Axes]":
     """An empty figure with its titles and scales."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 5.4))
+    figure = empty_figure((11, 5.4))
     axis = figure.subplots()
     figure.subplots_adjust(left=0.065, right=0.845, top=0.885, bottom=0.1)
     name = as_text(run.dataset.name)
@@ -223,10 +222,8 @@ RUN_BOUNDS = tuple((column, *drawn) for column, (_, *drawn) in zip(("bound", "sh
 @styled
 def runs_figure(runs: Sequence[RunRecords]) -> "Figure":
     """1 - cos(W_kq^(t), W*_kq) of each run, to the last recorded step, below the bounds; our own run first."""
-    from matplotlib.figure import Figure
-
     own, *others = runs
-    figure = Figure(figsize=(11, 5.4))
+    figure = empty_figure((11, 5.4))
     above, axis = figure.subplots(2, 1, sharex=True, height_ratios=(1, 3))
     figure.subplots_adjust(left=0.065, right=0.82, top=0.92, bottom=0.1, hspace=0.06)
     above.set_title(rf"{as_text(own.name)}: how far $W_{{kq}}^{{(t)}}$ of each run is from $W^*_{{kq}}$")

@@ -9,7 +9,7 @@ from marginaudit.orders.ntp import CASES
 from marginaudit.reports.ntp.config import PAPER_STEPS, Config
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.plots.measured import ROUNDING_ONLY, measured_figure, one_legend, six_panels
-from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, as_text, powers_of_ten, styled
+from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, as_text, empty_figure, powers_of_ten, styled
 from marginaudit.reports.verdict import Curve, Finding
 
 if TYPE_CHECKING:
@@ -80,9 +80,7 @@ OPTIMIZERS = (
 @styled
 def ngd_and_gd() -> "Figure":
     """1 - cos(W_kq^(t), W*_kq) of both, same step sizes and data, on the built-in cases."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 3.8))
+    figure = empty_figure((11, 3.8))
     axes = figure.subplots(1, len(CASES), sharey=True)
     figure.subplots_adjust(left=0.06, right=0.985, top=0.8, bottom=0.23, wspace=0.08)
     figure.suptitle("Stage 2 by normalised and by plain gradient descent, the same step size", x=0.01, ha="left")

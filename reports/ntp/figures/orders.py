@@ -9,7 +9,7 @@ import networkx as nx
 
 from marginaudit.orders import InputError, Token, Witness, counted, printable, shortened
 from marginaudit.orders.ntp import Dataset, QueryOrder, check_assumption, check_assumptions
-from marginaudit.reports.plots.style import REFERENCE, STANDINGS, VERDICTS, as_text, styled
+from marginaudit.reports.plots.style import REFERENCE, STANDINGS, VERDICTS, as_text, empty_figure, styled
 from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Verdict
 
@@ -72,8 +72,6 @@ def orders_figure(dataset: Dataset) -> "Figure":
     InputError
         No query has an order that can be drawn.
     """
-    from matplotlib.figure import Figure
-
     drawn = panels(dataset)
     if not drawn:
         got = (
@@ -87,7 +85,7 @@ def orders_figure(dataset: Dataset) -> "Figure":
     rows = [drawn[i : i + across] for i in range(0, len(drawn), across)]
     heights = [AROUND + LAYER * max(len(lines(panel.part)) for panel in row) for row in rows]
     tall = sum(heights) + 1.1
-    figure = Figure(figsize=(WIDE * across, tall))
+    figure = empty_figure((WIDE * across, tall))
     axes = figure.subplots(len(rows), across, height_ratios=heights, squeeze=False)
     figure.subplots_adjust(left=0.01, right=0.99, top=1 - 0.8 / tall, bottom=0.55 / tall, wspace=0.05, hspace=0.35)
     for axis in axes.ravel():

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from marginaudit.reports.plots.measured import one_legend
-from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, SHARPER, as_text, styled
+from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, SHARPER, as_text, empty_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,9 +15,7 @@ LABELS = {"vocabulary": "tokens told apart", "length": "longest sample", "senten
 @styled
 def realizable_figure(name: str, rows: Sequence[Mapping[str, Any]]) -> "Figure":
     """Shares of samples, and of queries, in a panel for each thing that is varied."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 3.8))
+    figure = empty_figure((11, 3.8))
     axes = figure.subplots(1, len(LABELS), sharey=True)
     figure.subplots_adjust(left=0.06, right=0.985, top=0.84, bottom=0.25, wspace=0.08)
     figure.suptitle(f"{as_text(name)}: how much of it meets Assumption 1", x=0.01, ha="left")

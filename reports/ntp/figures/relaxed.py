@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from marginaudit.reports.plots.measured import one_legend
-from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER, as_text, styled
+from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER, as_text, empty_figure, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,9 +22,7 @@ def relaxed_figure(name: str, rows: Sequence[Mapping[str, Any]]) -> "Figure":
     On the left against coherence, along every arm of the dial; on the right against d, at the arms' ends. What is
     not known to a factor of 2, by its error bar, is left out.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 6.4))
+    figure = empty_figure((9, 6.4))
     axes = figure.subplots(2, 2, sharey="row")
     figure.subplots_adjust(left=0.1, right=0.98, top=0.91, bottom=0.14, wspace=0.06, hspace=0.28)
     figure.suptitle(f"{as_text(name)}: without orthonormal tokens", x=0.01, ha="left")

@@ -9,7 +9,7 @@ from marginaudit.orders import counted
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses, syn_medium
 from marginaudit.reports.plots.measured import one_legend
-from marginaudit.reports.plots.style import BOUND, FIGURE, LAW, MEASURED, SHARPER, styled
+from marginaudit.reports.plots.style import BOUND, FIGURE, LAW, MEASURED, SHARPER, empty_figure, styled
 from marginaudit.reports.snap.claims.fig6 import (
     CELLS,
     FIRST_SEEDS,
@@ -74,9 +74,7 @@ def draw_recall(axis: "Axes", found: Floats, labels: Sequence[str]) -> None:
 
 def _of_all_sizes(cells: tuple[Cell, ...], labels: Sequence[str], fixed: str) -> "Figure":
     """A panel for each number of queries."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 3.4), layout="constrained")
+    figure = empty_figure((11, 3.4), layout="constrained")
     axes = figure.subplots(1, len(NUM_LAST), sharey=True)
     for axis, num_last in zip(axes, NUM_LAST, strict=True):
         data = syn_medium(num_last)
@@ -113,11 +111,9 @@ def snap_12() -> "Figure":
 @styled
 def of_a_run(run: ClassRun) -> "Figure":
     """The dataset's panels of figures 6, 11 and 12, from the runs of its verdict."""
-    from matplotlib.figure import Figure
-
     seeds = min(run.config.seeds, FIRST_SEEDS)
     Z = scores(run, CELLS, 0, seeds)
-    figure = Figure(figsize=(11, 3.4), layout="constrained")
+    figure = empty_figure((11, 3.4), layout="constrained")
     by_entropy, by_ratio, by_lr_z = figure.subplots(1, 3)
     entropy = entropy_of_distinct(run.dataset, Z).reshape(seeds, len(LR_Z), len(RATIOS))
     for i, (label, colour) in enumerate(zip(_steps(), COLOURS, strict=True)):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marginaudit.reports.plots.measured import one_legend
-from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, SHARPER, powers_of_ten, styled
+from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, SHARPER, empty_figure, powers_of_ten, styled
 from marginaudit.training.snap.attention.common import follow_common
 from marginaudit.training.snap.growth import snap_start
 from marginaudit.training.snap.limit.continuous import continuous
@@ -14,7 +14,6 @@ from marginaudit.training.snap.limit.recursion import h_star
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
 K, M = 10, 1000
 """K and M of figure 3; figures 8 and 9 print none and are drawn with them too."""
 
@@ -38,9 +37,7 @@ TIMES = np.geomspace(1, 1e5, 201)
 
 
 def _axes(title: str, x: str, y: str) -> "tuple[Figure, Axes]":
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.5, 4.2), layout="constrained")
+    figure = empty_figure((7.5, 4.2), layout="constrained")
     axis = figure.subplots()
     axis.set_title(title)
     axis.set_xlabel(x)

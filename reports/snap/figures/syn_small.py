@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import syn_small
-from marginaudit.reports.plots.style import FIGURE, styled
+from marginaudit.reports.plots.style import FIGURE, empty_figure, styled
 from marginaudit.training.snap.sgd import Recipe, attention, train_sampled
 
 if TYPE_CHECKING:
@@ -68,11 +68,9 @@ def _described(figure: "Figure", title: str, most: float) -> None:
 @styled
 def snap_4() -> "Figure":
     """c_n of both classes over training by SGD, at two pairs of step sizes."""
-    from matplotlib.figure import Figure
-
     shares = attention_over_training(BY_SGD, SGD_RATES)
     most = float(shares.max())
-    figure = Figure(figsize=(8.5, 5), layout="constrained")
+    figure = empty_figure((8.5, 5), layout="constrained")
     axes = figure.subplots(2, len(SGD_RATES), sharex=True, sharey=True)
     for column, (eta_Y, eta_Z) in enumerate(SGD_RATES):
         axes[0, column].set_title(rf"$\eta_Y$ = {eta_Y:g}, $\eta_Z$ = {eta_Z:g}")
@@ -87,11 +85,9 @@ def snap_4() -> "Figure":
 @styled
 def snap_5() -> "Figure":
     """c_n of the first class's distinct tokens over training by Adam, at several step sizes."""
-    from matplotlib.figure import Figure
-
     shares = attention_over_training(BY_ADAM, tuple((eta, eta) for eta in ADAM_RATES))[:, :, 0, COMMON : COMMON + OWN]
     most = float(shares.max())
-    figure = Figure(figsize=(8.5, 3.2), layout="constrained")
+    figure = empty_figure((8.5, 3.2), layout="constrained")
     axes = figure.subplots(1, len(ADAM_RATES), sharey=True)
     for axis, eta, of_run in zip(axes, ADAM_RATES, shares, strict=True):
         axis.set_title(rf"$\eta_Y = \eta_Z$ = {eta:g}")

@@ -12,7 +12,7 @@ import numpy as np
 from marginaudit.orders import InputError, counted, shown_path
 from marginaudit.orders.running_text import RunningText, alice, read_running_text
 from marginaudit.reports.plots.measured import one_legend
-from marginaudit.reports.plots.style import FIGURE, MEASURED, REFERENCE, as_text, styled
+from marginaudit.reports.plots.style import FIGURE, MEASURED, REFERENCE, as_text, empty_figure, styled
 from marginaudit.training.snap.text import TextRecipe, attention, train_on_text
 from marginaudit.training.snap.text.train import halves, windows_of
 
@@ -78,15 +78,13 @@ def _uniform(axis: "Axes") -> None:
 @styled
 def snap_7(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure":
     """Attention over training: patterns on held-out windows, and their mean entropy."""
-    from matplotlib.figure import Figure
-
     text, done = text_of(path), iter(range(1, RECIPE.updates + 1))
     at = range(0, RECIPE.updates + 1, EVERY)
     found = train_on_text(
         text.tokens, len(text.vocabulary), RECIPE, ETA, 0, at, lambda: reach(next(done) / RECIPE.updates)
     )
     windows = windows_of(halves(text.tokens, RECIPE)[1], RECIPE.T)[0][:WINDOWS]
-    figure = Figure(figsize=(9, 5.4), layout="constrained")
+    figure = empty_figure((9, 5.4), layout="constrained")
     parts: Any = figure.subfigures(2, 1, height_ratios=(1.25, 1))
     upper, lower = parts
     for number, (axis, update) in enumerate(zip(upper.subplots(1, len(SHOWN), sharey=True), SHOWN, strict=True)):
@@ -112,8 +110,6 @@ def snap_7(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure":
 @styled
 def snap_10(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure":
     """Entropy of attention after training against the step size."""
-    from matplotlib.figure import Figure
-
     text = text_of(path)
     total, done = RECIPE.updates * SEEDS * len(ETAS), iter(range(1, RECIPE.updates * SEEDS * len(ETAS) + 1))
     entropy = np.array(
@@ -133,7 +129,7 @@ def snap_10(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure"
             for eta in ETAS
         ]
     )
-    figure = Figure(figsize=(7.5, 4.2), layout="constrained")
+    figure = empty_figure((7.5, 4.2), layout="constrained")
     axis = figure.subplots()
     spread = entropy.std(axis=1, ddof=1)
     axis.errorbar(
