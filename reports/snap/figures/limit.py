@@ -14,6 +14,7 @@ from marginaudit.training.snap.limit.recursion import h_star
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 K, M = 10, 1000
 """K and M of figure 3; figures 8 and 9 print none and are drawn with them too."""
 

@@ -23,6 +23,7 @@ from marginaudit.reports.audit.user_claims import GROUP, all_claims
 from marginaudit.reports.claim import NOT_STATED, Judgement
 from marginaudit.reports.judgements import Bounded, Decided, Limit
 from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.quantities import norm
 from marginaudit.reports.snap import ClassRun
 from tests.command_line import SHORT, Command, dataset_file, strict_json
 from tests.papers import audit_only, with_claims
@@ -428,3 +429,19 @@ def test_formulas_with_characters_of_a_meaning_of_their_own(formula: str, tmp_pa
         FILE + f"from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula={formula!r})]"
     )
     assert all_claims(PAPERS, path, print)["a"].formula == formula
+
+
+def test_a_users_claim_is_not_true_of_steps_that_were_not_recorded() -> None:
+    claim = Claim(
+        id="mine.far",
+        source="",
+        statement="||W_kq|| >= 5 for every t >= 1.",
+        formula="",
+        assumptions=(),
+        judgement=Bounded(
+            measure=lambda run: norm(run.training.stage2, first=1), lower=lambda _, t: np.full(len(t), 5.0)
+        ),
+    )
+    data = CASES["example-1"]()
+    assert claim.judge(Run(data, Config(steps2=10**6, at=(10**6,)))).verdict is Verdict.INCONCLUSIVE
+    assert claim.judge(Run(data, Config(steps2=10**6))).verdict is Verdict.VIOLATED
