@@ -265,8 +265,9 @@ def where_it_speaks(found: Finding, said: str) -> dict[str, Any]:
 def headroom(finding: Finding) -> tuple[float, ...]:
     """Powers of ten between the measured value and its bound, positive where the bound is kept.
 
-    Two of a bound along steps: where it first says something, and at the end. One of a bound that has a slack alone,
-    none of a statement that is no bound or has no slack, nor of negative numbers, whose ratio is no such room.
+    Two of a bound along steps: where it first says something, and at the end, in the tightest entry there. One of
+    a bound that has a slack alone, none of a statement that is no bound or has no slack, nor of negative numbers, whose
+    ratio is no such room.
 
     >>> curve = Curve([1, 10, 100], [1e-3, 1e-4, 1e-5], upper=[9.0, 1.0, 1.0], vacuous_above=2.0)
     >>> headroom(Finding(Verdict.HOLDS, side="upper", slack=1e4, worst_step=10, informative_from=5, curve=curve))
@@ -276,8 +277,11 @@ def headroom(finding: Finding) -> tuple[float, ...]:
         return ()
     curve = finding.curve
     if curve is not None and (curve.upper is not None or curve.lower is not None):
-        found = [powers for at in range(len(curve.step)) if (powers := _powers(finding, curve, at)) is not None]
-        return (found[0], found[-1]) if found else ()
+        found: dict[float, float] = {}
+        for at, step in enumerate(curve.step):
+            if (powers := _powers(finding, curve, at)) is not None:
+                found[step] = min(powers, found.get(step, powers))
+        return (found[min(found)], found[max(found)]) if found else ()
     negative = any(number is not None and number < 0 for number in (finding.measured, finding.bound))
     if finding.slack <= 0 or negative:
         return ()

@@ -155,6 +155,10 @@ def test_room_is_where_the_bound_first_says_something_and_at_the_end() -> None:
 
 
 def test_no_room_is_said_of_what_is_no_bound_or_not_reached() -> None:
+    by_token = Curve([10, 100, 1, 10], [1e-2, 1e-4, 1e-1, 1e-3], upper=[1.0] * 4)
+    assert headroom(bounded(informative_from=None, curve=by_token)) == pytest.approx((1, 4), rel=1e-12, abs=0)
+    twice = Curve([1, 1, 10, 10], [1e-2, 1e-1, 1e-3, 1e-4], upper=[1.0] * 4)
+    assert headroom(bounded(informative_from=None, curve=twice)) == pytest.approx((1, 3), rel=1e-12, abs=0)
     assert headroom(bounded(side=None)) == ()
     assert where_it_speaks(bounded(worst_step=59), "")["slack"] is None
     for there in ({"worst_step": 60}, {"worst_step": None}, {"informative_from": None}):
