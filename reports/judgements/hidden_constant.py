@@ -26,12 +26,12 @@ SLOWING = 0.9
 """The pace slows if over the second half of the steps' logarithms it is below this share of the first half's."""
 
 STILL_RISING = 0.25
-"""A needed constant that grows as this power of ln t at the end, or faster, may leave any constant behind ..."""
+"""A needed constant rises if it ends as this power of ln t, or faster, and does not settle."""
 
 SETTLING = 0.6
-"""... unless over the second half of the tested steps' logarithms it rises by less than this share of the first half's.
+"""It settles if over the second half of the tested steps' logarithms it rises by less than this share of the first's.
 
-Over equal parts ln t rises by 0.7 of that at least, and what falls short of its limit by 1/ln t by a half.
+Of ln t that share is 0.7 at least, and of a quantity that falls short of its limit by 1/ln t a half.
 """
 
 LONG = 1000.0
@@ -46,10 +46,10 @@ TOO_SHORT = " Less than three decades of tested steps refute nothing where no re
 class HiddenConstant:
     """The constant is fitted on the first half of the steps' logarithms and tested, unchanged, on the rest.
 
-    It holds when the fitted constant survives the rest and the needed one does not still rise at its end as a logarithm
-    would, which the room of a factor 2 hides. It is violated when the needed constant runs
-    away from the fitted one, error bars taken off, at a pace that does not slow down, or when a step leaves no
-    constant of the right sign. Anything else is inconclusive, and so is a run with too few steps to show a pace.
+    It holds when the fitted constant survives the rest and the needed one does not rise at the end as a logarithm
+    would, which the room of a factor 2 hides. It is violated when the needed constant runs away from the fitted one,
+    error bars taken off, at a pace that does not slow down, or when a step leaves no constant of the right sign.
+    Anything else is inconclusive, and so is a run with too few steps to show a pace.
 
     A short run refutes nothing, as its start may look like another rate. Where a ``regime`` is given, only a run whose
     last decade lies beyond it shows a constant that runs away; where none is, only one with three decades of tested
@@ -125,11 +125,10 @@ class HiddenConstant:
                 )
             seen = (shape > FADED) | (np.abs(value) > np.sqrt(FADED))  # else underflow may have made their ratio
             measured, step, shape = measured.taken(seen), step[seen], shape[seen]
-        needed = self._needed(measured, shape)
-        at_best, at_worst = self._needed(measured, shape, bars=-1), self._needed(measured, shape, bars=1)
-        if np.isposinf(at_worst).any():
-            refuted = bool(np.isposinf(at_best).any())
-            at = int(np.argmax(np.isposinf(at_best if refuted else at_worst)))
+        needed, least, most = (self._needed(measured, shape, bars) for bars in (0, -1, 1))
+        if np.isposinf(most).any():
+            refuted = bool(np.isposinf(least).any())
+            at = int(np.argmax(np.isposinf(least if refuted else most)))
             where = f"At {measured.clock} = {position_text(step[at])}"
             return Finding(
                 Verdict.VIOLATED if refuted else Verdict.INCONCLUSIVE,
@@ -150,10 +149,10 @@ class HiddenConstant:
                 Verdict.INCONCLUSIVE, detail=f"{few} too few to fit a constant on some and test it on others."
             )
         with np.errstate(over="ignore", invalid="ignore"):  # of a quantity that is 0 there is no slack
-            return self._tested(run, measured, shape, needed, fitted_on, in_regime=in_regime)
+            return self._tested(run, measured, shape, needed, least, most, fitted_on, in_regime=in_regime)
 
     @np.errstate(divide="ignore", over="ignore", invalid="ignore")  # of values that are 0 or near float64's ends
-    def _needed(self, measured: Series, shape: Floats, bars: int = 0) -> Floats:
+    def _needed(self, measured: Series, shape: Floats, bars: int) -> Floats:
         """Logarithm of the constant needed entry by entry, negated for a lower bound; +inf where none is positive.
 
         With the measured quantity off by ``bars`` error bars, in the direction that needs more.
@@ -165,7 +164,16 @@ class HiddenConstant:
         return needed if self.side == "upper" else -needed
 
     def _tested(
-        self, run: Any, measured: Series, shape: Floats, needed: Floats, fitted_on: Mask, *, in_regime: bool
+        self,
+        run: Any,
+        measured: Series,
+        shape: Floats,
+        needed: Floats,
+        least: Floats,
+        most: Floats,
+        fitted_on: Mask,
+        *,
+        in_regime: bool,
     ) -> Finding:
         step = _steps(measured)
         constant = float(needed[fitted_on].max()) + np.log(HEADROOM)
@@ -173,8 +181,6 @@ class HiddenConstant:
         at = len(needed) - len(rest) + int(np.argmax(rest))
         beyond = np.flatnonzero(~fitted_on & (needed > constant))
         long = self.regime is not None or measured.clock != "t" or step[-1] >= LONG * step[fitted_on][-1]
-        least, most = (self._needed(measured, shape, bars=bars) for bars in (-1, 1))
-        note = ""
         if (rest <= constant).all():
             rises = _rises(step, needed, fitted_on, least, most)
             verdict = Verdict.INCONCLUSIVE if rises else Verdict.HOLDS
@@ -210,7 +216,7 @@ class HiddenConstant:
 
     def _repeats_within(self, measured: Series, shape: Floats, needed: Floats, fitted_on: Mask) -> float:
         """Largest factor, less 1, by which slack or constant can worsen in another run, by the error bars of both."""
-        least, most = (self._needed(measured, shape, bars=bars) for bars in (-2, 2))
+        least, most = (self._needed(measured, shape, bars) for bars in (-2, 2))
         with np.errstate(invalid="ignore"):
             constant = most.max() - needed.max()
             fitted = needed[fitted_on].max() - least[fitted_on].max()
