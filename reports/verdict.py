@@ -252,7 +252,7 @@ def where_it_speaks(found: Finding, said: str) -> dict[str, Any]:
     numbers = {"measured": found.measured, "bound": found.bound}
     there = ", ".join(f"{name} {number:.4g}" for name, number in numbers.items() if number is not None)
     outside = f"; outside, at {worst:.10g}: {there}" if there and worst is not None else ""
-    end = found.curve.step[-1] if found.curve and found.curve.step else None
+    end = max(found.curve.step) if found.curve and found.curve.step else None
     return {
         **NO_NUMBERS,
         "side": None,

@@ -21,7 +21,7 @@ from marginaudit.reports.judgements.slack import (
 )
 from marginaudit.reports.plain import unreportable
 from marginaudit.reports.run import BaseRun
-from marginaudit.reports.series import Series, as_series, by_formula, position_text, real, step_from
+from marginaudit.reports.series import Series, as_series, by_formula, position, position_text, real, step_from
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, needed, not_applicable
 
 Steps: TypeAlias = NDArray[np.float64]
@@ -155,7 +155,7 @@ class Bounded:
         without = self._numbers(run, measured, self.first)
         first = without["first_violation"]
         outside = f"{without['verdict']}" + (f" from t = {first}" if first is not None else "")
-        last = measured.at(-1)
+        last = position(_steps(measured).max())
         proved = self._proved_beyond(run, start)
         changes = {
             "verdict": Verdict.HOLDS if proved else Verdict.INCONCLUSIVE,
@@ -163,7 +163,7 @@ class Bounded:
             "first_violation": None,
             "informative_from": None if math.isinf(start.position) else step_from(start.position),
             "beyond_the_run": True,
-            "needs": start.lacking(float(last or 0)),
+            "needs": start.lacking(float(last)),
             "left_out": "",
             "detail": (
                 f"The statement speaks from {start}; the run "
@@ -342,10 +342,10 @@ def _verdict(outcomes: NDArray[np.int64], vacuous: NDArray[np.bool_]) -> Verdict
 
 def _by_proof(followed: NDArray[np.bool_], measured: Series) -> str:
     """The detail on entries that error bars hide and a proof decides."""
-    entries = followed.any(axis=0)
+    entries = np.asarray(followed.any(axis=0))
     if not entries.any():
         return ""
-    where = "" if measured.step is None else f", the first at {measured.clock} = {measured.at(int(np.argmax(entries)))}"
+    where = "" if measured.step is None else f", the first at {measured.clock} = {measured.first(entries)}"
     return (
         f" At {int(entries.sum())} of {counted(len(measured), 'entry', 'entries')}{where}, error bars hide it; there "
         "it follows from what is proved, by formula."

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from marginaudit.reports.claim import Judgement
-from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit
+from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit, Threshold
 from marginaudit.reports.judgements.compare import FADED, UNDERFLOW
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.series import by_formula, exact_series, series
-from marginaudit.reports.verdict import Evidence, Verdict
+from marginaudit.reports.verdict import Evidence, Verdict, where_it_speaks
 
 STEP = np.arange(1, 1001)
 ENDS = (0.0, 1e308, -1e308, np.inf, -np.inf)
@@ -141,3 +141,15 @@ def test_the_first_violation_is_the_least_step_whatever_the_order_of_the_entries
     ):
         found = claim.judge(run())
         assert (found.verdict, found.first_violation) == (Verdict.VIOLATED, 5)
+
+
+def test_ends_of_a_run_are_its_steps_whatever_the_order_of_the_entries() -> None:
+    step = np.array([5, 9, 1, 4])
+    hidden = series(np.ones(4), radius=np.inf, step=step)
+    proved = Bounded(lambda _: hidden, upper=lambda _, t: 0 * t + 3, guaranteed=lambda _, t: 0 * t + 2).judge(run())
+    assert "At 4 of 4 entries, the first at t = 1," in proved.detail
+    value = series(np.ones(4), radius=0, step=step)
+    early = Bounded(lambda _: value, upper=lambda _, t: 0 * t + 3, threshold=lambda _: Threshold(20)).judge(run())
+    assert early.detail.startswith("The statement speaks from t >= 20; the run ends at t = 9.")
+    assert early.needs == "t ≥ 20, run has 9"
+    assert where_it_speaks(replace(early, informative_from=20, needs=""), "")["needs"] == early.needs
