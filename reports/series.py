@@ -286,6 +286,6 @@ def rounded(ball: "flint.arb") -> tuple[float, float]:
 
 
 def enclosing(balls: "Iterable[flint.arb]", **more: Any) -> Series:
-    """`series` of balls, at the precision of the context: its error bars contain them, and are infinite as they are."""
+    """`series` of balls at the context's precision: each error bar contains its ball, and is infinite if it is."""
     ends = [rounded(ball) if ball.is_finite() else (0.0, math.inf) for ball in balls]
     return series([value for value, _ in ends], radius=[radius for _, radius in ends], **more)

@@ -69,7 +69,7 @@ def figure(
             bar.say(name)
             drawing = draws(text, bar.reach)
     elif of == "sweep":
-        drawing, cells = _of_sweep(name, source, known)
+        drawing, cells = draws(name, source, known)
     else:
         drawing = draws() if drawn_of is None else draws(drawn_of)
     write_figure(path, drawing, "--out")

@@ -78,7 +78,7 @@ def measured_figure(
     It is drawn on ``cleared``, a figure that this function made and that is not needed any more, in two thirds of the
     time: ticks stay.
     """
-    figure = _empty_figure() if cleared is None else _clear(cleared)
+    figure = _one_panel() if cleared is None else _clear(cleared)
     axis = figure.axes[0]
     axis.set_title(title)
     axis.set_xlabel("step t" if curve.clock == "t" else as_text(curve.clock))
@@ -93,7 +93,7 @@ def measured_figure(
     return figure
 
 
-def _empty_figure() -> "Figure":
+def _one_panel() -> "Figure":
     figure = empty_figure()
     axis = figure.subplots()
     axis.xaxis.set_label_coords(0.5, -0.14)  # else the place is looked for beside the tick labels
