@@ -50,9 +50,9 @@ PARTS = {
     "training": (
         "marginaudit.training.ntp:train",
         "marginaudit.training.snap.sgd:train_sampled",
-        "marginaudit.training.snap.attention:follow",
-        "marginaudit.training.snap.attention:follow_common",
-        "marginaudit.training.snap.attention:descend_both",
+        "marginaudit.training.snap.attention.path:follow",
+        "marginaudit.training.snap.attention.common:follow_common",
+        "marginaudit.training.snap.attention.descent:descend_both",
     ),
     "solving": ("marginaudit.margins.ntp:solve_ov", "marginaudit.margins.ntp:solve_kq"),
     "judging": ("marginaudit.reports.audit.auditing:audited",),

@@ -117,3 +117,10 @@ def test_texts_are_realized_at_the_asked_for_size(tmp_path: Path) -> None:
     assert 0 < row["part"] <= row["at most"] <= row["collocation"] <= 1
     assert row["seconds"] > 0
     assert row["peak, MB"] > 50
+
+
+def test_what_the_shares_are_of_exists() -> None:
+    names = [name for functions in load("audit").PARTS.values() for name in functions]
+    assert all(
+        callable(getattr(importlib.import_module(module), name)) for module, name in (n.split(":") for n in names)
+    )
