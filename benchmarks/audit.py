@@ -56,7 +56,7 @@ PARTS = {
     ),
     "solving": ("marginaudit.margins.ntp:solve_ov", "marginaudit.margins.ntp:solve_kq"),
     "judging": ("marginaudit.reports.audit.auditing:audited",),
-    "drawing": ("marginaudit.reports.page.shown:drawn", "marginaudit.reports.page.shown:rendered_as"),
+    "drawing": ("marginaudit.reports.page.pictures:drawn", "marginaudit.reports.page.pictures:rendered_as"),
     "writing": ("marginaudit.reports.page.proofs:proof_pages", "marginaudit.reports.page.write:write_report"),
 }
 """Functions whose time is a part's, but for what they call of other parts."""

@@ -12,7 +12,7 @@ from marginaudit.orders.notebook import html_table
 from marginaudit.reports.by_proof import by_proof
 from marginaudit.reports.error_text import error_place, error_text
 from marginaudit.reports.json_data import witness_text
-from marginaudit.reports.plain import Unreportable, unreportable
+from marginaudit.reports.reportable import Unreportable, unreportable
 from marginaudit.reports.row import ReportRow
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.source_words import UNQUOTED, SourceWords
@@ -177,7 +177,7 @@ class Claim:
         changes |= where_it_speaks(found, changes["detail"])
         changes |= by_proof(self, run, found, changes["detail"])
         if "slack" not in changes:
-            changes["room"] = headroom(found)
+            changes["headroom"] = headroom(found)
         verdict = changes.get("verdict", found.verdict)
         if run.carried_over and verdict is not Verdict.NOT_APPLICABLE:
             changes["detail"] = f"{changes['detail']} {run.undecided}".strip()

@@ -70,10 +70,10 @@ def bound(row: Mapping[str, Any]) -> str:
     return f"{sign} {brief(row['bound'])}" if sign else brief(row["bound"])
 
 
-def powers(room: Sequence[float]) -> str:
-    """Powers of ten of room in a cell of the matrix.
+def powers(headroom: Sequence[float]) -> str:
+    """Powers of ten of `headroom` in a cell of the matrix.
 
     >>> powers((0.04, 27.6)), powers((-0.2,)), powers(())
     ('0.0 → 28', '−0.2', '')
     """
-    return " → ".join(f"{round(x, 1 if abs(x) < 9.95 else None) + 0}".replace("-", "−") for x in room)
+    return " → ".join(f"{round(x, 1 if abs(x) < 9.95 else None) + 0}".replace("-", "−") for x in headroom)

@@ -11,7 +11,7 @@ from annotated_types import Ge, Le
 from marginaudit.orders import shown
 from marginaudit.orders.reading import validated
 from marginaudit.reports.json_data import finite
-from marginaudit.reports.plain import Number, Step
+from marginaudit.reports.reportable import Number, Step
 from marginaudit.reports.verdict import ALL_ROWS, Evidence, Finding, Output, Verdict, column, columns
 
 Finite: TypeAlias = Annotated[float, Ge(-float_info.max), Le(float_info.max)] | None
@@ -69,8 +69,8 @@ class ReportRow(Finding, About):
 
     Attributes
     ----------
-    room : tuple of float
-        Powers of ten between measured and bound, see `headroom`.
+    headroom : tuple of float
+        Powers of ten between measured and bound, as `marginaudit.reports.verdict.headroom` has them.
     refutes : bool
         Whether it is violated on data that meet the assumptions exactly, so that no proof of it can come.
     counterexample : mapping or None
@@ -82,7 +82,7 @@ class ReportRow(Finding, About):
     source : str
     """
 
-    room: tuple[float, ...] = field(default=(), metadata=column(Output.JSON))
+    headroom: tuple[float, ...] = field(default=(), metadata=column(Output.JSON))
     refutes: bool = False
     standing: str = field(default="", metadata=column(ALL_ROWS))
     source: str = field(default="", metadata=column(ALL_ROWS))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marginaudit.reports.plain import FARTHEST_STEP, unreportable
+from marginaudit.reports.reportable import FARTHEST_STEP, unreportable
 from marginaudit.reports.verdict import Evidence
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from marginaudit.reports.plain import Number, Step
+from marginaudit.reports.reportable import Number, Step
 from marginaudit.reports.settings import STEP_LIST, Setting, Values, settings_of
 from marginaudit.reports.verdict import Finding, Output, columns
 

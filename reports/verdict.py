@@ -11,7 +11,7 @@ from typing import Any, Literal
 from marginaudit.orders.notebook import html_table, in_json
 from marginaudit.reports.grid import brief
 from marginaudit.reports.json_data import finite
-from marginaudit.reports.plain import (
+from marginaudit.reports.reportable import (
     READERS,
     Number,
     Step,
@@ -165,7 +165,7 @@ class Finding:
 
     >>> Finding(Verdict.HOLDS, measured=float("nan"))
     Traceback (most recent call last):
-    marginaudit.reports.plain.Unreportable: returned NaN as measured
+    marginaudit.reports.reportable.Unreportable: returned NaN as measured
     """
 
     verdict: Verdict = field(metadata=column(EVERYWHERE))
@@ -219,7 +219,9 @@ class Finding:
         }
         if self.witness is not None:
             shown["witness"] = in_json(self.witness)
-        rows = [(name, value) for name, value in shown.items() if name not in ("curve", "room", "left_out", "needs")]
+        rows = [
+            (name, value) for name, value in shown.items() if name not in ("curve", "headroom", "left_out", "needs")
+        ]
         return html_table("", (), rows, longest=LONGEST_DETAIL)
 
 

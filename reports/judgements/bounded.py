@@ -19,7 +19,7 @@ from marginaudit.reports.judgements.slack import (
     slack,
     without_the_least,
 )
-from marginaudit.reports.plain import unreportable
+from marginaudit.reports.reportable import unreportable
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.series import Series, as_series, by_formula, position, position_text, real, step_from
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, needed, not_applicable

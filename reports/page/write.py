@@ -12,8 +12,8 @@ from marginaudit.reports.page.exports import csv_table, exported, tables_of
 from marginaudit.reports.page.files import csv_text, file_stem, json_text
 from marginaudit.reports.page.folder import MANIFEST, write_folder
 from marginaudit.reports.page.html import page
+from marginaudit.reports.page.pictures import drawn, rendered_as
 from marginaudit.reports.page.proofs import proof_pages
-from marginaudit.reports.page.shown import drawn, rendered_as
 from marginaudit.reports.paper import Figure, RunRecords
 from marginaudit.reports.row import as_read, names
 from marginaudit.reports.statements import graph_figures

@@ -21,8 +21,8 @@ from marginaudit.reports.audit.auditing import (
 from marginaudit.reports.audit.sources import Source, papers_of
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.json_data import finite
+from marginaudit.reports.page.pictures import drawn, rendered_as
 from marginaudit.reports.page.proofs import proof_pages, proof_sources
-from marginaudit.reports.page.shown import drawn, rendered_as
 from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.plots.style import load_drawing
 from marginaudit.reports.processes import forkable, one_thread
@@ -189,7 +189,8 @@ def ignored(_: object) -> None:
 def audited_again(source: Source, document: Document) -> Audited:
     """Read back the JSON of `judged`, which has no curves."""
     findings = {
-        claim: ReportRow(**found | {"room": tuple(found["room"])}) for claim, found in document["findings"].items()
+        claim: ReportRow(**found | {"headroom": tuple(found["headroom"])})
+        for claim, found in document["findings"].items()
     }
     pictures = tuple(Drawn(**picture | {"files": _bytes(picture["files"])}) for picture in document["pictures"])
     return Audited(source, findings, document["document"], shown=Shown(pictures, document["records"]))

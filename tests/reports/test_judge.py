@@ -47,7 +47,7 @@ def test_whoever_asks_gets_what_is_proved() -> None:
     assert by_module == fixture
     alone = LEDGER[VACUOUS].judge(run("example-1", steps2=2000))
     hunting = Search(LEDGER[VACUOUS], PAPER, None, 1e6, lambda _: None).claim.judge(run("example-1", steps2=2000))
-    assert fixture == alone == hunting == replace(in_audit, room=())
+    assert fixture == alone == hunting == replace(in_audit, headroom=())
     words = ("verdict", "evidence", "slack")
     (swept,) = audited(PAPER, CASES["example-1"](), [CONFIG], [f"{VACUOUS}:{word}" for word in words])
     assert [swept[f"{VACUOUS}:{word}"] for word in words] == ["vacuous", "proved", in_audit.slack]

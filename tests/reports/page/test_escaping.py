@@ -153,7 +153,7 @@ def test_what_a_claim_says_is_text_its_formulas_included(command: Command) -> No
 
 
 def test_a_name_in_links_to_plots(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("marginaudit.reports.page.shown.FEW_CLAIMS", 0)
+    monkeypatch.setattr("marginaudit.reports.page.pictures.FEW_CLAIMS", 0)
     for share, file in ((0.7, "one.json"), (0.6, "two.json")):
         of = [{"a": share, f"d{i}": 1 - share} for i in range(2)]
         classes = [{"next": f"n{i}", "query": f"q{i}", "probabilities": shares} for i, shares in enumerate(of)]

@@ -15,7 +15,7 @@ from marginaudit.reports.audit.auditing import Audited
 from marginaudit.reports.audit.sources import made_in_python
 from marginaudit.reports.judgements import Bounded, Limit
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.page.shown import drawn
+from marginaudit.reports.page.pictures import drawn
 from marginaudit.reports.python import audit
 from marginaudit.reports.row import ReportRow
 from marginaudit.reports.series import series
@@ -62,7 +62,7 @@ def test_every_row_of_ones_own_claims_along_steps_has_a_plot_beside_the_claim(tm
 def test_a_built_in_row_has_a_plot_where_it_fails_or_few_are_audited_unless_a_picture_shows_it(
     verdict: str, few: int, on_page: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("marginaudit.reports.page.shown.FEW_CLAIMS", few)
+    monkeypatch.setattr("marginaudit.reports.page.pictures.FEW_CLAIMS", few)
     run = PAPER.run(CASES["example-1"](), PAPER.config(steps1=5, steps2=5))
     curves = {
         "sharp.rate": (curve := Curve([1, 2], [1.0, 2.0], [2.0, 1.0])),
@@ -83,7 +83,7 @@ def test_a_built_in_row_has_a_plot_where_it_fails_or_few_are_audited_unless_a_pi
 def test_the_page_shows_one_plot_of_a_built_in_claim_that_fails_and_links_to_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("marginaudit.reports.page.shown.FEW_CLAIMS", 0)
+    monkeypatch.setattr("marginaudit.reports.page.pictures.FEW_CLAIMS", 0)
     found = audit(["snap-single", "snap-symmetric"], claims="snap.remark2")
     page = found.save(tmp_path / "report").read_text()
     assert re.findall(r"<figcaption[^>]*>(snap-[^<]*)", page) == ["snap-single: measured against bound"]

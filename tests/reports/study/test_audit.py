@@ -23,7 +23,7 @@ from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.sources import Source, load
 from marginaudit.reports.command.options import usual_jobs
 from marginaudit.reports.ntp import Config
-from marginaudit.reports.page.shown import drawn, rendered_as
+from marginaudit.reports.page.pictures import drawn, rendered_as
 from marginaudit.reports.page.write import write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.snap import ClassConfig

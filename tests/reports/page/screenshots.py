@@ -1,6 +1,6 @@
 """Pictures of a report to look at, by chromium: at three widths, in the dark, and printed.
 
-Usage: python -m tests.reports.page.pictures [audit-report/report.html] [pictures] [PLACE ..]
+Usage: python -m tests.reports.page.screenshots [audit-report/report.html] [pictures] [PLACE ..]
 
 Writes 1280-found.png, 768-verdicts.png, .., dark-claims.png and report.pdf: what a window 3000 pixels high shows from
 each place on, which is the id of a part of the page.

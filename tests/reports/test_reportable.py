@@ -12,7 +12,7 @@ import pytest
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import Claim, Decided, Evidence, Finding, Verdict
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.plain import FARTHEST_STEP, Unreportable
+from marginaudit.reports.reportable import FARTHEST_STEP, Unreportable
 from marginaudit.reports.verdict import Curve
 
 
