@@ -86,6 +86,6 @@ def each_once(found: Relations, size: int) -> Relations:
 
 
 def _distinct(owner: Indices, token: Indices, size: int) -> tuple[Indices, Indices]:
-    code = np.sort(owner * size + token, kind="stable")  # it is nearly sorted, which the default makes no use of
+    code = np.sort(owner * size + token)
     code = code[np.diff(code, prepend=-1) > 0]
     return code // size, code % size
