@@ -263,13 +263,15 @@ class Bounded:
                 row[:] = compare_upper(small, large) == Outcome.TRUE
         return found
 
-    def informative_from(self, run: Any) -> int | None:
+    def informative_from(self, run: Any) -> int | float | None:
         """The first step at which a bound says anything, by formula, whatever was run."""
         start = ALWAYS if self.threshold is None else self.threshold(run)
         largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
         return self._informative_from(run, self.first, start, largest, smallest)
 
-    def _informative_from(self, run: Any, first: int, start: Threshold, largest: float, smallest: float) -> int | None:
+    def _informative_from(
+        self, run: Any, first: int, start: Threshold, largest: float, smallest: float
+    ) -> int | float | None:
         """First step at which a bound is below the most, or above the least, that the quantity can reach."""
         upper, lower = self.upper, self.lower
         if upper is not None and np.isfinite(largest):
@@ -279,14 +281,14 @@ class Bounded:
         return None
 
 
-def first_step(condition: Callable[[Steps], NDArray[np.bool_]], start: int) -> int | None:
-    """The first integer step from ``start`` on at which the condition is true, or None up to 1e300.
+def first_step(condition: Callable[[Steps], NDArray[np.bool_]], start: int) -> int | float | None:
+    """The first integer step from ``start`` on at which the condition is true, as `step_from` has it, or None to 1e300.
 
     Every step to 10,000 is tried; beyond, the condition is taken to change once between two steps
     that differ by 1 %, or from 1e40 on by a factor of 10.
 
-    >>> first_step(lambda t: t >= 123_456_789, 2)
-    123456789
+    >>> first_step(lambda t: t >= 123_456_789, 2), first_step(lambda t: t >= 1e150, 2)
+    (123456789, 1e+150)
     """
     near = np.arange(start, max(start, 10_000) + 1, dtype=float)
     hits = condition(near)
@@ -306,7 +308,7 @@ def first_step(condition: Callable[[Steps], NDArray[np.bool_]], start: int) -> i
             high = middle
         else:
             low = middle
-    return high
+    return step_from(high)
 
 
 def _reach(reach: Reach, run: Any) -> float:

@@ -62,7 +62,7 @@ class HiddenConstant:
     shape : from a run and float steps to shape(t) > 0, on the scale of the series
     side : "upper" for measured <= C shape, "lower" for measured >= C shape
     regime : from a run to the step from which it shows how it ends, or None where that is not known
-        0 for steps that the statement itself limits.
+        Infinite where the run does not show it; 0 for steps that the statement itself limits.
     late : bool
         Whether the statement is only about steps in that regime.
     """
@@ -96,8 +96,10 @@ class HiddenConstant:
         if found.first_violation is not None and found.first_violation < half:
             second = self._judge(run, measured.taken(step >= half), in_regime=in_regime)
             found = second if second.verdict is Verdict.VIOLATED else found
+        known = np.isfinite(begins)
         if not in_regime:
-            cause = f"The statement is about late steps, which begin at about t = {begins:.4g}; the run ends at"
+            where = f"begin at about t = {begins:.4g}" if known else "the run does not get to"
+            cause = f"The statement is about late steps, which {where}; the run ends at"
         elif found.first_violation is not None and found.first_violation < half:
             cause = f"What fails at t = {found.first_violation} may yet come true; the run ends at"
         else:
@@ -107,7 +109,7 @@ class HiddenConstant:
             verdict=Verdict.INCONCLUSIVE,
             first_violation=None,
             beyond_the_run=not in_regime,
-            needs="" if in_regime else needed("t", 10 * begins, position(step[-1])),
+            needs="" if in_regime or not known else needed("t", 10 * begins, position(step[-1])),
             detail=f"{cause} t = {position_text(step[-1])}. In its last decade: {found.verdict}. {found.detail}",
         )
 

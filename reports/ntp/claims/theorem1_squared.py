@@ -227,14 +227,21 @@ def _nothing_to_approach(run: Run) -> str | None:
     on_a_line = stage.distance_error < np.finfo(float).eps ** 2  # else rounding leaves about one eps
     if ((stage.one_minus_cos == 0) & on_a_line)[later].all():
         return on_its_ray
-    if (stage.distance <= stage.distance_error)[later].all():
-        raise BeyondTheRun("as far as float64 shows, W_kq^(t) has the direction of W*_kq at every recorded t")
     return None
 
 
 def _constant(run: Run) -> Series:
-    """The constant that each step's record gives, by `measured_constants`."""
-    stage, degenerate = run.training.stage2, _asymptotics(run).degenerate
+    """The constant that each step's record gives, by `measured_constants`.
+
+    Raises
+    ------
+    BeyondTheRun
+        All records have the direction of W*_kq, within their error bars.
+    """
+    stage = run.training.stage2
+    if (stage.distance <= stage.distance_error)[stage.step >= 1].all():
+        raise BeyondTheRun("as far as float64 shows, W_kq^(t) has the direction of W*_kq at every recorded t")
+    degenerate = _asymptotics(run).degenerate
     if not degenerate and (np.isinf(stage.error[-1]) or run.training.enclosed is not None):
         off = stage.distance_error * (stage.distance + stage.distance_error / 2)
         gap = late_records(run, "one_minus_cos", np.where(np.isinf(stage.error), np.inf, off))

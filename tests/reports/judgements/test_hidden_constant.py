@@ -253,6 +253,10 @@ def test_the_second_half_of_the_last_decade_decides_a_late_statement() -> None:
     assert before.detail.startswith(
         "The statement is about late steps, which begin at about t = 101; the run ends at t = 1000. In its last"
     )
+    assert before.needs == "t ≥ 1010, run has 1000"
+    never = late([400], regime=np.inf)
+    assert (never.verdict, never.beyond_the_run, never.needs) == (OPEN, True, "")
+    assert "late steps, which the run does not get to; the run ends at t = 1000" in never.detail
 
 
 def test_what_repeats_within_the_error_bars_of_two_runs() -> None:

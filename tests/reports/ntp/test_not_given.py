@@ -112,19 +112,20 @@ def test_the_rates_constant_is_from_the_enclosure_only_where_float64_has_none(mo
 def test_a_rate_is_of_runs_that_miss_the_direction_at_some_step(gap: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(theorem1_squared, "no_direction_kq", lambda _: None)
 
-    def reason(distance: float) -> str | None:
+    def of(distance: float) -> Any:
         stage = SimpleNamespace(
             step=np.array([0, 1, 2]),
             one_minus_cos=np.array([np.nan, 0.0, gap]),
             distance=np.array([np.nan, 0.0, distance]),
             distance_error=np.full(3, 0.1 if gap else 1e-40),
         )
-        run: Any = SimpleNamespace(training=SimpleNamespace(stage2=stage), dataset=SimpleNamespace(relations=(1, 2)))
-        return theorem1_squared.RATE.absent(run)
+        return SimpleNamespace(training=SimpleNamespace(stage2=stage), dataset=SimpleNamespace(relations=(1, 2)))
 
     if gap:
-        assert reason(0.5) is None
+        assert theorem1_squared.RATE.absent(of(0.1)) is None
         with pytest.raises(BeyondTheRun, match="as far as float64 shows"):
-            reason(0.1)
+            judgement("sharp.rate").measure(of(0.1))
+        with pytest.raises(AttributeError, match="asymptotics"):
+            judgement("sharp.rate").measure(of(0.100001))
     else:
-        assert reason(0.5) == "W_kq^(t) has the direction of W*_kq at every t, so there is no rate."
+        assert theorem1_squared.RATE.absent(of(0.5)) == "W_kq^(t) has the direction of W*_kq at every t, so there is no rate."

@@ -176,12 +176,17 @@ def test_what_is_proved_holds_however_short_the_run_is() -> None:
 
 @pytest.mark.parametrize("lr2", [0.05, 2.0, 5.0])
 def test_rounding_off_the_ray_is_no_rate(lr2: float) -> None:
-    """Two symmetric tokens keep W along W*: 1 - cos is 0, and what is recorded of it is rounding."""
+    """Two symmetric tokens keep W along W*: 1 - cos is 0, and what is recorded of it is rounding.
+
+    Of short steps it is proved that t^2 (1 - cos) has a limit, which may be 0.
+    """
     sample = {"tokens": ["a", "b", "o"], "next": "a"}
     data = dataset_from_document({"samples": [sample], "next_token": {"o": "a", "a": "b", "b": "o"}})
     for claim in ("sharp.rate", "sharp.rate.any-step"):
         found = judged(claim, data, lr2=lr2, steps2=2000)
-        assert found.verdict in {Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE}, found
+        proved = (found.verdict, found.evidence) == (Verdict.HOLDS, Evidence.PROVED)
+        assert proved is (lr2 < 0.1)
+        assert proved or found.verdict in {Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE}, found
 
 
 def test_lost_gradients_are_unknown_and_not_absent() -> None:
