@@ -53,7 +53,7 @@ class Hunt:
     settings : dict
         In what that run differs from the one that is tried first.
     verdicts : Counter
-        Of the datasets that met the assumptions and were evaluated.
+        Of the datasets that met the assumptions; `broken` where the claim could not be evaluated.
     largest : dict
         The largest of each of the space's measures among them.
     exhausted : bool
@@ -74,8 +74,8 @@ class Hunt:
 
     @property
     def tried(self) -> int:
-        """Datasets that met the assumptions and were evaluated."""
-        return self.verdicts.total()
+        """Datasets that met the assumptions and were evaluated: without one of them a claim may have no meaning."""
+        return self.verdicts.total() - self.verdicts[Verdict.BROKEN]
 
     @property
     def decided(self) -> int:

@@ -96,7 +96,7 @@ LEMMA17 = Claim(
     assumptions=(),
     standing=refuted(
         PROOF,
-        severity=Severity.ORDINARY,
+        severity=Severity.EXTREME,
         wrong=(
             "The condition should be on |lambda_1|: two classes of the same attention have the eigenvalue -1, and "
             "there is no E'."

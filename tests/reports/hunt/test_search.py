@@ -1,5 +1,6 @@
 """A hunt step by step: what it tries, counts, confirms and keeps, and every way in which it makes a dataset smaller."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
@@ -236,8 +237,9 @@ def test_the_answer_of_a_hunt_and_its_certificate() -> None:
     assert found.certificate() is not None
     found.finding = VIOLATED
     assert found.certificate() is None
-    nothing = hunt_answer(Hunt("planted", "injective", PAPER), None)
+    nothing = hunt_answer(Hunt("planted", "injective", PAPER, verdicts=Counter(holds=2, broken=3)), None)
     assert (nothing["found"], nothing["detail"], nothing["without"]) == (False, None, "injective")
+    assert nothing["tried"] == 2, "what could not be evaluated does not count"
     assert Hunt("planted", None, PAPER).certificate() is None
     unsolved = replace(SMALL, embedding=SMALL.embeddings * 1.0 + 0.1)
     assert Hunt("planted", None, PAPER, unsolved, exact).certificate() is None

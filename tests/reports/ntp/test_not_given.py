@@ -128,4 +128,5 @@ def test_a_rate_is_of_runs_that_miss_the_direction_at_some_step(gap: float, monk
         with pytest.raises(AttributeError, match="asymptotics"):
             judgement("sharp.rate").measure(of(0.100001))
     else:
-        assert theorem1_squared.RATE.absent(of(0.5)) == "W_kq^(t) has the direction of W*_kq at every t, so there is no rate."
+        reason = "W_kq^(t) has the direction of W*_kq at every t, so there is no rate."
+        assert theorem1_squared.RATE.absent(of(0.5)) == reason
