@@ -190,8 +190,14 @@ def test_scores_are_known_within_the_weights_radius_times_both_lengths(monkeypat
 
     monkeypatch.setattr(kq, "compare", seen)
     lengths = np.array([1.0, 2.0, 3.0, 4.0])
-    solution = solve_kq(replace(CASES["example-1"](), embedding=np.diag(lengths)), method="cvxpy").optimal()
+    data = replace(CASES["example-1"](), embedding=np.diag(lengths))
+    solution = solve_kq(data, method="cvxpy").optimal()
     np.testing.assert_allclose(radii[0] / np.outer(lengths, lengths), solution.weight_radius, rtol=0.1)
+    monkeypatch.setattr(kq, "polished", lambda _, found: replace(found, weight_radius=0.0))
+    weights = np.linalg.norm(solve_kq(data).optimal().matrix)
+    for x, y in np.ndindex(4, 4):  # x^T W y: two products of 4 terms each
+        rounding = 2 * (2 * 4 * 2.0**-53) * lengths[x] * lengths[y] * weights
+        assert rounding / 2 < radii[1][x, y] < 4 * rounding
 
 
 def test_blocks_that_refute_nothing_are_refused() -> None:

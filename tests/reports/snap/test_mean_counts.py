@@ -1,11 +1,16 @@
 """Intervals of counts against h and its share at every count."""
 
 from math import ceil, log, sqrt
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from marginaudit.reports.snap.mean_counts import like_growth, like_share, means, radius_of
+from marginaudit.reports.snap import mean_counts
+from marginaudit.reports.snap.binomial import Interval
+from marginaudit.reports.snap.mean_counts import Lagging, lagging, like_growth, like_share, means, radius_of
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit.continuous import continuous
 
@@ -28,6 +33,31 @@ def test_intervals_of_counts_are_those_of_growth_and_share(M: int, eta: float) -
             assert (off[(k >= least) & (k <= most)] <= d * (1 + 1e-9)).all()
             assert (least - low)[0] < 1e-3
             assert high[0] > 1e9 or (high - most)[0] < 1e-3
+
+
+def test_counts_whose_time_is_ahead_by_a_lag_that_grows() -> None:
+    """However the lag grows to that of N: all counts of such times are in the widest interval."""
+    k, lag = np.arange(41), 3.0
+    low, high = np.array([9.75]), np.array([20.25])
+    found = Lagging(np.array([9.0]), np.array([lag])).counts(Interval((low, high), (low + 0.5, high - 0.5)))
+    reached = []
+    for grown in (0.0 * k, lag * (k > 0), lag * k / 40, lag * (k > 15)):
+        like = (k + grown >= low) & (k + grown <= high)
+        reached += [k[like].min(), k[like].max()]
+        assert found.widest[0] <= k[like].min()
+        assert k[like].max() <= found.widest[1]
+        assert like[(k >= found.narrowest[0]) & (k <= found.narrowest[1])].all()
+    assert (min(reached), max(reached)) == (np.ceil(found.widest[0]), np.floor(found.widest[1]))
+
+
+def test_the_lag_is_taken_with_its_error_and_what_it_is_at_most_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = Approximation(np.array([6.0]), np.array([0.5]))
+    led = SimpleNamespace(level=SimpleNamespace(logit=x), lag=Approximation(np.array([2.0]), np.array([0.25])))
+    monkeypatch.setattr(mean_counts, "h_star", lambda *_: led)
+    run: Any = SimpleNamespace(M=100, eta_Y=0.5)
+    found = lagging(run, np.array([40]))
+    assert found.lag.tolist() == [2.25]
+    assert pytest.approx(np.exp(0.5) / 2 * np.log((99 + np.exp(5.5)) / 100), rel=1e-12, abs=0) == found.L
 
 
 def test_the_radius_and_the_zero_are_as_printed() -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses, single_common_dataset, weakly_correlated_dataset
 from marginaudit.reports import Verdict
@@ -41,6 +42,20 @@ def test_theorem_3_speaks_of_the_classes_in_which_a_distinct_token_dominates() -
     assert (dominant, eq112.dominated(on)) == ([(1, "c")], [(1, "c", "d")])
     assert theorem3_growth.GROWTH.judge(on).verdict is HOLDS
     assert eq112.EQ112.judge(on).verdict is VIOLATED
+
+
+def test_attention_to_the_dominant_token_grows_as_differences_along_z_dot_say() -> None:
+    on, h = run("several-queries"), 1e-4
+    seen, grows = rates_along(on), part(theorem3_growth.GROWTH, "f").measure(on)
+    assert len(grows) > 2
+    for label, step, value in zip(grows.label, grows.step.tolist(), grows.value.tolist(), strict=True):
+        token, _, name = label.partition(" of ")
+        at, n = seen.step.tolist().index(step), on.dataset.next_tokens.index(name)
+        z, z_dot = seen.path.z.value[at], seen.found[at].z_dot.value
+        along = on.logits.attended(np.array([z + h * z_dot / abs(z_dot).max(), z - h * z_dot / abs(z_dot).max()]))
+        after, before = along[:, n, on.dataset.contextual.index(token)]
+        slope = np.log(after / before) / (2 * h) * abs(z_dot).max()
+        assert value == pytest.approx(on.eta_Z * slope, rel=1e-6, abs=0)
 
 
 # SGD

@@ -104,6 +104,28 @@ def test_the_constants_of_the_scan_along_ln_m() -> None:
             assert abs(found.value[entry] - float(best)) <= found.radius[entry] < 1e-12
 
 
+@pytest.mark.parametrize("printed", [True, False])
+@pytest.mark.parametrize("phase", ["scan", "snap"])
+def test_what_eq_14_allows(phase: str, printed: bool) -> None:
+    """B with the least and the greatest M h, in 30 digits, and the orders that it names."""
+    on, t = run("snap-single"), {"scan": np.array([3.0, 30.0]), "snap": np.array([100.0, 1e9])}[phase]
+    claim = CLAIMS[f"theorem4.{phase}" + ("" if printed else ".rederived")]
+    between = part(claim, "Eq. 14")
+    with mpmath.workdps(30):
+        M, C_0, y = mpmath.mpf(on.M), mpmath.mpf(common_token.C0(on)), [mpmath.mpf(on.eta_Y) * x / on.K for x in t]
+        first = [z - mpmath.expm1(z) / M for z in y] if phase == "scan" else [mpmath.log(M * z / 2) for z in y]
+        last = y if phase == "scan" else [mpmath.log(M * z) for z in y]
+        for bound, x in ((between.lower, first), (between.upper, last)):
+            added = [2 * on.K * on.eta_Z / on.eta_Y * ((M - 1) / M * z) ** 2 for z in x]
+            expected = [mpmath.log(C_0 + a if printed else 1 + a / C_0) / 4 for a in added]
+            assert bound(on, t) == pytest.approx([float(B) for B in expected], rel=1e-13, abs=0)
+    if phase == "scan":
+        assert part(claim, "B = O(ln t)").shape(on, t).tolist() == [1, 1]  # of B/ln t
+    else:
+        assert part(claim, "B = O(lnln t)").shape(on, t) == pytest.approx(np.log(np.log(t)))
+        assert part(claim, "exp(2B) = O(ln t)").shape(on, t) == pytest.approx(np.log(t))
+
+
 def test_what_the_step_sizes_do() -> None:
     on = run("snap-single")
     top = common_token.fastest(on, 1.0)

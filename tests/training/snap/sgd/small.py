@@ -12,11 +12,11 @@ SMALL = SequenceClasses.from_weights(
     9,
     [
         ("n0", "q", {"a": 5, "b": 2, "the": 3}),
-        ("n1", "q", {"c": 1, "the": 4}),
+        ("n1", "q", {"a": 0, "c": 1, "the": 4}),
         ("the", "p", {"a": 1, "d": 2, "the": 1, "q": 1}),
     ],
 )
-"""A next token that is also contextual, a query that is also contextual, and tokens that nothing names."""
+"""A next token that is also contextual, a query that is, a token of probability 0, and tokens that nothing names."""
 
 
 def whole(data: SequenceClasses, Y: Any, Z: Any) -> tuple[Any, Any]:
