@@ -1,6 +1,5 @@
 """The two problems once more, in rational arithmetic and by brute force: nothing of the package's solvers."""
 
-import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -122,20 +121,6 @@ def refuting_set(edges: list[tuple[str, str]]) -> tuple[str, ...] | None:
             if len(met) * len(winners) < size * len(losers):
                 return chosen
     return None
-
-
-def distance_bounds(A: list[list[Fraction]], W: NDArray[np.float64], lam: NDArray[np.float64]) -> tuple[float, float]:
-    """Exact x = 1 - D/P of the repaired W, hence the bounds on the direction and on W that weak duality gives."""
-    w = [Fraction(v) for v in np.ravel(W).tolist()]
-    multipliers = [Fraction(v) for v in lam.tolist()]
-    assert min(multipliers) >= 0
-    v = min(dot(row, w) for row in A)
-    assert v > 0
-    pulled = combine(A, multipliers)
-    primal = dot(w, w) / v**2
-    dual = 2 * sum(multipliers) - dot(pulled, pulled)
-    x = max(float(1 - dual / primal), 0.0)
-    return math.sqrt(2 * x / (1 + math.sqrt(1 - x))), math.sqrt(max(float(primal - dual), 0.0))
 
 
 def rational_optimum(A: list[list[Fraction]]) -> list[Fraction]:

@@ -10,12 +10,9 @@ from numpy.typing import NDArray
 
 from marginaudit.margins.certificate import certify, enclose, repaired
 from marginaudit.margins.farkas import residual_bound, rounding_level
-from marginaudit.margins.ntp.constraints import kq_rows
 from marginaudit.margins.ntp.proposition2 import compare
 from marginaudit.margins.rows import Rows, in_few_coordinates, row_lengths
-from marginaudit.orders import Relations
 from marginaudit.orders.arrays import gamma
-from marginaudit.orders.ntp import CASES
 from tests.margins.restated import combine, dot, related
 from tests.solutions import certified, known
 
@@ -80,16 +77,6 @@ def test_the_distance_to_the_optimum_is_what_weak_duality_gives(
     assert certificate.max_violation == max(0, *(1 - dot(row, w) for row in A))
     assert np.array_equal(found.W, column(W))
     assert np.array_equal(found.multipliers, lam)
-
-
-def test_what_rounding_alone_leaves_of_the_optimum() -> None:
-    """One row, W* = (1/2, -1/2): margin 1 with an error of 2u, under a multiplier of 1/2 and in the scaling by 1/v."""
-    rows = Rows(np.array([0]), np.array([1]), np.array([0]), 2, None, None)
-    found = certified(enclose(rows, np.array([[0.5, 0], [-0.5, 0]]), np.array([0.5])))
-    assert found.certificate.gap == 0
-    assert found.relative_gap == pytest.approx((2 * 0.5 * 2 * U + 4 * U * 0.5) / 0.5, rel=1e-9, abs=0)
-    assert found.direction_radius == pytest.approx((8 * U) ** 0.5, rel=1e-9, abs=0)
-    assert found.weight_radius == pytest.approx((4 * U) ** 0.5 + 2 * U * 0.5**0.5, rel=1e-9, abs=0)
 
 
 def test_the_bound_of_the_gap_written_out() -> None:
@@ -245,26 +232,6 @@ def test_the_closed_form_is_refuted_beyond_the_radius_only() -> None:
     radius[:, 2] = 2.0**-11
     form = compare(dataset, dataset.orders, scores, radius)["z"]
     assert (form.holds, form.witness) == (False, ("b",))
-
-
-def test_tokens_that_no_relation_names_are_zero_in_the_closed_form() -> None:
-    dataset = related({"z": [("a", "b")]}, isolated="c")
-    column, other = dataset.index["z"], dataset.index["c"]
-    scores = np.zeros((4, 4))
-    for x, value in (("a", 2 / 3), ("b", -1 / 3), ("z", -1 / 3)):
-        scores[dataset.index[x], column] = value
-    assert compare(dataset, dataset.orders, scores, np.zeros((4, 4)))["z"].holds
-    scores[other, column] = 0.5
-    assert compare(dataset, dataset.orders, scores, np.zeros((4, 4)))["z"].witness == ("c",)
-
-
-def test_rows_of_a_dataset_keep_the_order_of_its_relations() -> None:
-    dataset = CASES["example-1"]()
-    rows = kq_rows(dataset, orthonormal=True)
-    assert isinstance(dataset.relations, Relations)
-    assert rows.taken(np.arange(len(rows)) % 2 == 0).winner.tolist() == dataset.relations.winner[::2].tolist()
-    assert rows.shape == (4, 4)
-    assert replace(rows, left=np.ones((4, 3)), right=np.ones((4, 7))).shape == (3, 7)
 
 
 def test_rows_in_several_columns_meet_only_in_their_own() -> None:

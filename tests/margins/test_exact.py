@@ -1,4 +1,4 @@
-"""The exact W*_kq against brute force over active sets, the quadratic program, and its optimality conditions."""
+"""The exact W*_kq against brute force over active sets, and its optimality conditions."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from marginaudit.margins import CertificateError, NotExact, exact, tight
 from marginaudit.margins.exact import solve_exactly
 from marginaudit.margins.method import Method
-from marginaudit.margins.ntp import Exact, solve_kq
+from marginaudit.margins.ntp import solve_kq
 from marginaudit.margins.tight import solve_near
 from marginaudit.orders import Relations
-from marginaudit.orders.ntp import CASES, CollocationError, Dataset, broken, free_dataset
+from marginaudit.orders.ntp import CASES, CollocationError, Dataset, broken
 from tests.margins.restated import brute_force, check_exact_solution, related
 from tests.solutions import known
 from tests.strategies import realizable_datasets
@@ -70,24 +70,6 @@ def test_optimality_conditions_in_rationals(dataset: Dataset) -> None:
     assert np.count_nonzero(solution.scores) == sum(map(len, solution.weights_exact.values()))
 
 
-def sparse_free_dataset(seed: int) -> Dataset:
-    """Up to four optimal and four non-optimal tokens a query and few samples: many orders are not uniform."""
-    return free_dataset(V=9, N=36, L=3, seed=seed, optimal=(1, 4), non_optimal=(2, 5))
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_quadratic_program_is_within_its_radius(seed: int) -> None:
-    dataset = sparse_free_dataset(seed)
-    exact, numerical = solve_kq(dataset).optimal(), solve_kq(dataset, method="cvxpy").optimal()
-    assert (exact.method, numerical.method) == ("exact", "cvxpy")
-    directions = [s.matrix / np.linalg.norm(s.matrix) for s in (exact, numerical)]
-    assert np.linalg.norm(directions[0] - directions[1]) <= numerical.direction_radius < 1e-5
-    assert np.linalg.norm(exact.matrix - numerical.matrix) <= numerical.weight_radius < 1e-4
-    assert numerical.certificate.dual - 1e-12 <= exact.norm_squared <= numerical.certificate.primal + 1e-12
-    assert numerical.closed_form == exact.closed_form
-    assert not isinstance(numerical, Exact)
-
-
 def test_a_flow_that_is_not_a_maximum_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """No edge is across its cut, and the same graph would be cut again without end."""
     dataset = related({"z": [("a", "p"), ("b", "p"), ("b", "q")]})
@@ -98,18 +80,6 @@ def test_a_flow_that_is_not_a_maximum_is_refused(monkeypatch: pytest.MonkeyPatch
 
 def nothing_sent(network: Any, source: int, sink: int) -> SimpleNamespace:
     return SimpleNamespace(flow=0 * network)
-
-
-@pytest.mark.parametrize("field", ["numerator", "flow", "denominator"])
-def test_a_planted_lie_is_refused(field: str) -> None:
-    exact = solve_exactly(CASES["free-20"]().relations, 20)
-    exact.verify()
-    for place in (0, len(getattr(exact, field)) - 1):
-        for change in (-1, 1):
-            values = getattr(exact, field).copy()
-            values[place] += change
-            with pytest.raises(CertificateError):
-                replace(exact, **{field: values}).verify()
 
 
 @pytest.mark.parametrize(

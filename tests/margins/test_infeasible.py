@@ -102,8 +102,3 @@ def test_a_line_bent_beyond_rounding_is_not_called_infeasible(bend: float) -> No
     assert solution.status == "optimal"
     # W*: both rows tight, w = (0, 1/bend) against the query (3, 0)
     assert solution.norm_squared == pytest.approx(1 / (3 * bend) ** 2, rel=1e-6, abs=0)
-
-
-def test_two_tokens_of_one_embedding_refute_alone_that_one_beats_the_other() -> None:
-    proof = farkas(solve_kq(on_a_line([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])))
-    assert proof == Farkas((("c", "b", "a"),), (Fraction(1),), 0.0)

@@ -47,11 +47,6 @@ def test_the_optimum_of_small_sets(points: tuple[tuple[int, ...], ...], w: tuple
     assert sorted(found.zero) == zero
 
 
-def test_rows_without_a_solution_are_refused() -> None:
-    with pytest.raises(NotExact):
-        exact_hard_margin(rows((1,), (-1,)))
-
-
 @pytest.mark.parametrize("ratio", [fmpq(10**12), fmpq(10**30, 10**30 - 1)])
 def test_the_optimum_is_exact_where_floats_do_not_tell_which_rows_it_rests_on(ratio: fmpq) -> None:
     assert exact_hard_margin([(ratio, fmpq(0)), (fmpq(0), 1 / ratio)]).w == (1 / ratio, ratio)

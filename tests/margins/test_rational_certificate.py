@@ -58,11 +58,6 @@ def test_a_lie_is_refused(lie: dict[str, Any], reason: str) -> None:
     assert str(refused.value) == reason
 
 
-def test_an_optimum_that_is_stated_where_there_is_none_is_refused() -> None:
-    with pytest.raises(CertificateError, match=r"row 1 has the margin -2, not at least 1"):
-        confirmed_rows(OPPOSITE, OPTIMAL, "here")
-
-
 @pytest.mark.parametrize(
     ("document", "said"),
     [

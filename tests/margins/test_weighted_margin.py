@@ -1,4 +1,4 @@
-"""The max-margin problem with masses, against a quadratic program and the first problem."""
+"""The max-margin problem with masses, against a quadratic program."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from marginaudit.margins import CertificateError
 from marginaudit.margins.weighted_margin import weighted_margin
-from marginaudit.orders.ntp import CASES, Dataset, free_dataset
-from tests.training.ntp.far.late_model import of_dataset
 
 
 @st.composite
@@ -47,15 +45,6 @@ def test_weighted_margin_of_large_graphs(seed: int) -> None:
     found = weighted_margin(rng.integers(1, 20, size=60), *pairs[order].T)
     dual = 2 * sum(found.multiplier) - found.norm_squared
     assert dual == found.norm_squared > 0
-
-
-@pytest.mark.parametrize("data", [CASES["section-7"](), CASES["free-20"](), free_dataset(V=12, N=60, L=6, seed=0)])
-def test_weighted_margin_of_unit_masses_is_the_first_problem(data: Dataset) -> None:
-    merged, reference = of_dataset(data)
-    found = weighted_margin(np.ones(len(reference.weight), dtype=np.int64), merged.winner, merged.loser)
-    assert found.x == reference.weight
-    assert found.norm_squared == reference.norm_squared
-    assert found.slack == reference.slack
 
 
 def test_a_cycle_has_no_margin() -> None:

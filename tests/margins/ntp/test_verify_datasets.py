@@ -108,12 +108,6 @@ def test_values_are_shown_up_to_sixty_characters() -> None:
     assert checker.shown("x" * 59) == repr("x" * 59)[:60] + " .."
 
 
-@pytest.mark.parametrize("arguments", [[], ["data.json"], ["a", "b", "c"]])
-def test_two_files_are_asked_for(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert checker.main(arguments) == 2
-    assert capsys.readouterr() == ("", "usage: verify.py DATASET CERTIFICATE\n")
-
-
 REPEATED_IN_DATA = [
     ('"name"', "/name"),
     ('"samples"', "/samples"),

@@ -12,12 +12,6 @@ from tests.margins.ntp.readings import A_STRING, DATA, TRUE, unreadable, with_ch
 CYCLE = {"format": FORMAT, "kq": {"status": "infeasible", "query": "q", "cycle": ["a", "b"]}}
 
 
-def test_the_truth_is_confirmed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    paths = written(tmp_path, DATA, TRUE)
-    assert checker.main([str(path) for path in paths]) == 0
-    assert capsys.readouterr().out == "ov: optimal, ||W*||^2 = 2\nkq: optimal, ||W*||^2 = 1/2, 1 constraint\n"
-
-
 A_RATIONAL = 'expected a rational "p/q" in lowest terms, of at most 4000 digits each'
 NOT_RATIONAL = [
     "1e100000000",
