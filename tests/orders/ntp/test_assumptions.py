@@ -71,33 +71,11 @@ def test_broken_turns_one_unit_vector_towards_another() -> None:
     np.testing.assert_allclose(E @ E.T, gram, rtol=0, atol=1e-15)
 
 
-def test_an_unknown_assumption() -> None:
-    with pytest.raises(KeyError):
-        check_assumption(Dataset.from_sentences("one", ["aa"]), "realizable")
-
-
 def with_embedding(rows: list[list[float]]) -> Dataset:
     vocabulary = [f"x{i}" for i in range(len(rows))]
     samples = [{"tokens": vocabulary, "next": "x0"}]
     dataset = dataset_from_document({"vocabulary": vocabulary, "samples": samples})
     return replace(dataset, embedding=np.array(rows))
-
-
-@pytest.mark.parametrize(
-    ("rows", "tokens", "product", "expected"),
-    [
-        ([[1.0, 0.0], [1.0, 0.0]], ["x0", "x1"], 1.0, 0.0),
-        ([[1.0, 0.0], [0.0, 2.0]], ["x1", "x1"], 4.0, 1.0),
-        ([[0.0]], ["x0", "x0"], 0.0, 1.0),
-        ([[1.0], [-1.0]], ["x0", "x1"], -1.0, 0.0),
-        ([[1e308]], ["x0", "x0"], None, 1.0),
-        ([[1e308, 1e308], [1e308, -1e308]], ["x0", "x0"], None, 1.0),
-        ([[1.0, 0.0], [1e-11, 1.0]], ["x0", "x1"], 1e-11, 0.0),
-    ],
-)
-def test_orthonormal_witness(rows: list[list[float]], tokens: list[str], product: float, expected: float) -> None:
-    witness = check_assumption(with_embedding(rows), "orthonormal").witness
-    assert witness == {"tokens": tokens, "inner_product": product, "expected": expected}
 
 
 def test_what_is_put_down_to_rounding() -> None:

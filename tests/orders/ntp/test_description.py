@@ -10,6 +10,7 @@ from marginaudit.orders.ntp.kind import describe, in_words
 @pytest.mark.parametrize(
     ("sentences", "expected"),
     [
+        (["aa"], "1 token, 1 sample (a -> a; n(x) = x)"),
         (["aa", "bb"], "2 tokens, 2 samples (a -> a; b -> b; n(x) = x)"),
         (["ab", "ba", "cc"], "3 tokens, 3 samples (a -> b; b -> a; c -> c; n(a) = b, n(b) = a, else n(x) = x)"),
         (["ab", "ba"], "2 tokens, 2 samples (a -> b; b -> a; n(a) = b, n(b) = a)"),
@@ -18,10 +19,6 @@ from marginaudit.orders.ntp.kind import describe, in_words
 def test_in_words(sentences: list[str], expected: str) -> None:
     """Only the tokens that n moves are listed, and the others are named where there are any."""
     assert in_words(Dataset.from_sentences("d", sentences)) == expected
-
-
-def test_one_token() -> None:
-    assert in_words(Dataset.from_sentences("d", ["aa"])) == "1 token, 1 sample (a -> a; n(x) = x)"
 
 
 def test_tokens_without_a_relation_are_listed_up_to_a_number_of_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,9 +58,3 @@ def test_a_token_is_one_string_in_all_samples() -> None:
     sample = '{"tokens": ["some", "token"], "next": "some"}'
     data = dataset_from_document(json.loads(f'{{"samples": [{sample.replace("some", "token")}, {sample}]}}'))
     assert len({id(x) for one in data.samples for x in (*one.tokens, one.next)}) == data.V == 2
-
-
-def test_a_sentence_counts_as_often_as_it_is_there() -> None:
-    data = Dataset.from_sentences("x", ["ab", "ba", "ab", "abb"])
-    counts = {("".join(s.tokens), s.next): count for s, count in zip(data.samples, data.counts, strict=True)}
-    assert counts == {("a", "b"): 3, ("b", "a"): 1, ("ab", "b"): 1}

@@ -28,10 +28,6 @@ from tests.orders.snap.strategies import class_documents
 from tests.strategies import Document
 
 
-def failing(dataset: SequenceClasses) -> set[str]:
-    return {name for name, found in check_assumptions(dataset).items() if not found.holds}
-
-
 def witness(dataset: SequenceClasses, name: str) -> Any:
     found = check_assumption(dataset, name)
     assert found.name == name
@@ -70,31 +66,6 @@ def test_bounds_of_the_vocabulary() -> None:
         )
 
 
-def overlapping(e: float, *, K: int = 2, M: int = 5000) -> SequenceClasses:
-    """Two classes with the one overlap e, and others that overlap by half as much with one of the same kind."""
-    half = {f"h{n}": {"x": (e / 2) ** 0.5, f"own{n}": (1 - e / 2) ** 0.5} for n in range(K - 2)}
-    return classes({"the": e**0.5, "a": (1 - e) ** 0.5}, {"the": e**0.5, "b": (1 - e) ** 0.5}, *half.values(), M=M)
-
-
-@pytest.mark.parametrize("K", [2, 4])
-def test_the_largest_overlap_on_either_side_of_its_bound(K: int) -> None:
-    assert witness(overlapping(1 / K - 1e-13, K=K), "small_overlap") is None
-    found = witness(overlapping(1 / K + 1e-13, K=K), "small_overlap")
-    assert found["undecided"] is False
-    assert found["largest"] == pytest.approx(1 / K, rel=1e-12, abs=0)
-    assert found["below"] == 1 / K
-
-
-@pytest.mark.parametrize("M", [144, 3600])
-def test_the_smallest_overlap_on_either_side_of_its_bound(M: int) -> None:
-    bound = 6 / M**0.5
-    assert witness(overlapping(bound + 1e-13, M=M), "spread_overlap") is None
-    found = witness(overlapping(bound - 1e-13, M=M), "spread_overlap")
-    assert found["undecided"] is False
-    assert abs(found["eigenvalue"]) == pytest.approx(bound, rel=1e-11, abs=0)
-    assert found["least"] == pytest.approx(bound, rel=1e-15, abs=0)
-
-
 HALF = classes({"a": 1, "b": 1, "c": 1, "d": 1}, {"a": 1})
 """The eigenvalues are 1/2 and -1/2 exactly."""
 
@@ -126,20 +97,6 @@ def test_bars_that_touch_a_bound(size: float, error: float, small: bool | None, 
         assert (None if found is None else found["undecided"]) is undecided
 
 
-def test_rounding_of_equal_probabilities_breaks_no_symmetry() -> None:
-    weights = [0.1, 0.2, 0.3, 0.7]
-    for scale in (1.0, 3.0, 0.7, 1e-3):
-        first = dict(zip("abcd", weights, strict=True)) | {"the": 0.4}
-        second = dict(zip("hgfe", np.array(weights[::-1]) * scale, strict=True)) | {"the": 0.4 * scale}
-        assert failing(classes(first, second)) <= {"small_overlap", "spread_overlap"}
-
-
-@pytest.mark.parametrize("change", [1e-14, -1e-14])
-def test_a_difference_beyond_rounding_breaks_symmetry(change: float) -> None:
-    changed = classes({"a": 6, "b": 1, "the": 3}, {"c": 6 * (1 + change), "d": 1, "the": 3})
-    assert failing(changed) >= {"symmetric_classes", "shared_common"}
-
-
 @pytest.mark.parametrize(("difference", "same"), [(2**-50, True), (2**-49, False)])
 def test_how_far_equal_probabilities_may_be_rounded_apart(difference: float, same: bool) -> None:
     first = SequenceClass("m", "q", {"a": 0.5, "the": 0.5})
@@ -158,17 +115,6 @@ def test_overlaps_are_equal_within_their_error_bars(part: float, equal: bool) ->
     E[0, 1] = E[1, 0] = E[0, 2] * (1 - part * rounding)
     vars(data)["overlap"] = replace(data.overlap, E=E)
     assert (witness(data, "equal_overlaps") is None) is equal
-
-
-def test_equal_overlaps_up_to_rounding() -> None:
-    third: dict[str, float] = {"e": 6, "f": 1, "the": 3}
-    assert (
-        witness(classes({"a": 6, "b": 1, "the": 3}, {"c": 0.6, "d": 0.1, "the": 0.3}, third), "equal_overlaps") is None
-    )
-    changed = {"e": 6, "f": 1, "the": 3 * (1 + 2e-13)}
-    found = witness(classes({"a": 6, "b": 1, "the": 3}, {"c": 6, "d": 1, "the": 3}, changed), "equal_overlaps")
-    assert found["classes"][0] == ["n0", "n1"]
-    assert found["overlaps"][0] < found["overlaps"][1]
 
 
 def test_one_common_token_of_several_that_is_off_by_rounding_is_not_shared_exactly() -> None:

@@ -4,7 +4,7 @@ import json
 
 from hypothesis import given
 
-from marginaudit.orders.snap import CASES, CLASSES, SequenceClasses, check_assumptions, classes_from_document, describe
+from marginaudit.orders.snap import CLASSES, check_assumptions, classes_from_document
 from tests.orders.snap import restated
 from tests.orders.snap.strategies import class_documents
 from tests.strategies import Document
@@ -31,13 +31,3 @@ def test_the_answer(document: Document) -> None:
     assert overlap["eigenvalues"] == sorted(data.overlap.eigenvalues.tolist())
     assert overlap["largest"] == max(map(abs, overlap["eigenvalues"]))
     assert overlap["error"] == data.overlap.eigenvalue_error
-
-
-def test_a_named_token_that_never_occurs_is_in_no_list() -> None:
-    data = SequenceClasses.from_weights("d", None, [("m", "q", {"a": 1, "b": 0}), ("n", "q", {"a": 1, "c": 1})])
-    assert describe(data)["classes"]["m"] == {"query": "q", "distinct": [], "common": ["a"]}
-
-
-def test_a_case() -> None:
-    answer = describe(CASES["snap-single"]())
-    assert answer["classes"]["n1"] == {"query": "q", "distinct": ["c", "d"], "common": ["the"]}

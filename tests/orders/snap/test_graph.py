@@ -45,19 +45,3 @@ def test_in_all_classes_and_under_each_query(document: Document) -> None:
     check(document, data)
     for query in data.queries:
         check(document, data, query)
-
-
-def test_a_token_may_be_context_query_and_next_token() -> None:
-    data = SequenceClasses.from_weights("d", None, [("a", "a", {"a": 1}), ("b", "a", {"a": 1, "b": 1})])
-    assert data.M == 2
-    assert common_tokens(data) == ("a",)
-    assert distinct_tokens(data) == {"a": (), "b": ("b",)}
-
-
-def test_distinct_under_a_query_and_common_in_all() -> None:
-    data = SequenceClasses.from_weights("d", None, [("m", "p", {"a": 1}), ("n", "q", {"a": 1}), ("o", "q", {"b": 1})])
-    assert common_tokens(data) == ("a",)
-    assert common_tokens(data, "q") == ()
-    assert distinct_tokens(data) == {"m": (), "n": (), "o": ("b",)}
-    assert distinct_tokens(data, "q") == {"n": ("a",), "o": ("b",)}
-    assert distinct_tokens(data, "none") == {}

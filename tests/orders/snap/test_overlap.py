@@ -105,26 +105,6 @@ def test_the_bar_holds_whatever_the_eigensolver_does(monkeypatch: pytest.MonkeyP
     assert off <= overlap.eigenvalue_error <= 100 * size
 
 
-@pytest.mark.parametrize("damage", [1e-3, 1e-6])
-def test_stretched_eigenvectors_alone_are_paid_for(monkeypatch: pytest.MonkeyPatch, damage: float) -> None:
-    """With vectors (1 + d) V and values L, R = 0 and G = ((1 + d)^2 - 1) I: the bar is G's part, twice."""
-    data, solve = random_classes(7, K=5, tokens=8), np.linalg.eigh
-    monkeypatch.setattr(np.linalg, "eigh", lambda E: (solve(E)[0], solve(E)[1] * (1 + damage)))
-    G = ((1 + damage) ** 2 - 1) * 5**0.5
-    size = np.linalg.norm(data.overlap.E)
-    expected = G * (data.overlap.largest + size)
-    assert overlap_of(data.P).eigenvalue_error == pytest.approx(expected, rel=1e-5, abs=0)
-
-
-def test_underflow_is_covered() -> None:
-    data = SequenceClasses.from_weights(
-        "d", None, [("m", "q", {"a": 1, "b": 1e-200}), ("n", "q", {"c": 1, "b": 1e-200})]
-    )
-    assert data.overlap.E.tolist() == [[0, 0], [0, 0]]
-    assert 0 < 1e-400 + data.overlap.norm_error < 1e-300
-    assert 0 < data.overlap.eigenvalue_error < 1e-300
-
-
 @pytest.mark.parametrize(("second", "independent"), [(2, False), (2.001, True)])
 def test_equal_classes_have_no_inverse_and_nearly_equal_ones_have(second: float, independent: bool) -> None:
     data = SequenceClasses.from_weights("d", None, [("m", "q", {"a": 1, "b": 2}), ("n", "q", {"a": 1, "b": second})])
