@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import solve_kq, solve_ov
-from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset
 from marginaudit.training.ntp import (
     sample_classes,
     stage1,
@@ -56,25 +56,6 @@ def test_an_exact_solution_is_a_reference_to_twice_the_digits() -> None:
     assert not floats.low.any()
     one = Dataset.from_sentences("one", ["aaa"])
     assert ov_unit(one, TokenOV(1), solve_ov(one)) is None
-
-
-@pytest.mark.parametrize("V", [2, 5])
-def test_a_common_margin_is_found_and_exact(V: int) -> None:
-    data = free_dataset(V=V, N=2 if V == 2 else 8, L=3, seed=0, optimal=(1, 1), non_optimal=(1, 1))
-    trained = train(data, steps1=900, steps2=0)
-    exact = 900 * 0.2 / np.sqrt(V) / np.sqrt(V - 1)
-    assert trained.common_margin
-    assert trained.margin == pytest.approx(exact, rel=1e-13, abs=0)
-    assert abs(trained.margin - exact) <= trained.margin_error
-    assert trained.stage1.norm[-1] == pytest.approx(900 * 0.2 / np.sqrt(V), rel=1e-13, abs=0)
-    assert trained.stage1.label_spread.max() <= 1e-12
-
-
-def test_one_token_is_never_trained() -> None:
-    alone = train(Dataset("alone", ("a",), (Sample(("a", "a"), "a"),), (1,), next_token={"a": "a"}), steps1=9, steps2=9)
-    assert alone.W_ov.tolist() == [[0.0]]
-    for stage in (alone.stage1, alone.stage2):
-        assert not np.any([stage.loss, stage.norm, stage.gradient_norm])
 
 
 @pytest.mark.parametrize(("steps1", "true_steps"), [(99_999, 99_999), (100_001, 100_000), (10**9, 100_000)])

@@ -1,9 +1,7 @@
-"""The enclosure of stage 2: it contains an independent naive run in high precision, and no wrong one."""
+"""The enclosure of stage 2: it contains an independent naive run in high precision, narrowly."""
 
-from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import flint
 import numpy as np
@@ -19,7 +17,7 @@ from marginaudit.orders.ntp import (
     free_dataset,
     prefix_closed_dataset,
 )
-from marginaudit.training.ntp.certified.enclosure import COLUMNS, Enclosure, NotEnclosable, enclose
+from marginaudit.training.ntp.certified.enclosure import COLUMNS, Enclosure, enclose
 from tests.oracle.descent import Matrix, ball, inner
 from tests.strategies import realizable_datasets
 from tests.training.ntp.naive import exact_states, other_weight
@@ -32,19 +30,11 @@ MINORITY = broken(free_dataset(V=4, N=6, L=4, seed=2, max_count=3), "optimal_maj
 Columns: TypeAlias = dict[str, flint.arb]
 
 
-def naive(
-    data: Dataset,
-    steps1: int,
-    steps: int,
-    at: tuple[int, ...],
-    kq: Exact,
-    eta_factor: Fraction | int = 1,
-    margin_factor: flint.arb | int = 1,
-) -> dict[int, tuple[Matrix, Columns]]:
+def naive(data: Dataset, steps1: int, steps: int, at: tuple[int, ...], kq: Exact) -> dict[int, tuple[Matrix, Columns]]:
     """Stage 2 by the oracle, 800 bits without a bound: {step: (W, columns)}."""
     with flint.ctx.workprec(BITS):
-        A = margin_factor * steps1 * flint.arb(0.2 / np.sqrt(data.V)) / flint.arb(data.V - 1).sqrt()
-        eta = eta_factor * Fraction(0.05 / np.sqrt(data.V))
+        A = steps1 * flint.arb(0.2 / np.sqrt(data.V)) / flint.arb(data.V - 1).sqrt()
+        eta = Fraction(0.05 / np.sqrt(data.V))
         p, states = exact_states(data, A, eta, steps)
         star = {
             (data.index[x], data.index[q]): ball(w) for q, column in kq.weights_exact.items() for x, w in column.items()
@@ -132,46 +122,3 @@ def test_it_contains_a_naive_run_in_high_precision(name: str) -> None:
 @settings(max_examples=10)
 def test_it_contains_a_naive_run_on_any_realizable_dataset(data: Dataset) -> None:
     assert_encloses(data, 100, 12, (1, 12))
-
-
-def changed_label(data: Dataset) -> Dataset:
-    """One sample answered by another of its tokens."""
-    n = data.collocation.function
-    for k, sample in enumerate(data.samples):
-        wrong = sorted({n[x] for x in sample.tokens} - {sample.next})
-        if wrong:
-            samples = (*data.samples[:k], Sample(sample.tokens, wrong[0]), *data.samples[k + 1 :])
-            return replace(data, samples=samples)
-    raise ValueError("no sample holds two tokens")
-
-
-def one_more(data: Dataset) -> Dataset:
-    """One count that is off by one."""
-    return replace(data, counts=(*data.counts[:-1], data.counts[-1] + 1))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "factors"),
-    [
-        (lambda data: data, {"eta_factor": 1 + Fraction(1, 2**40)}),
-        (lambda data: data, {"margin_factor": 1 + flint.arb(10) ** -10}),
-        (changed_label, {}),
-        (one_more, {}),
-    ],
-    ids=["step size", "margin", "label", "count"],
-)
-def test_it_contains_no_wrong_run(wrong: Callable[..., Any], factors: dict[str, Any]) -> None:
-    data = free_dataset(V=5, N=12, L=5, seed=7, max_count=4)
-    kq = solve_kq(data).exact()
-    found = enclose(data, kq, steps1=300, steps=100, at=[1, 10, 100])
-    run = naive(wrong(data), 300, 100, (1, 10, 100), kq, **factors)
-    assert not state_contains(found, run)
-    assert not columns_contain(found, run)
-    assert state_contains(found, naive(data, 300, 100, (1, 10, 100), kq))
-
-
-def test_tokens_that_are_orthonormal_up_to_rounding_are_refused() -> None:
-    data, E = CASES["example-1"](), np.eye(4)
-    E[3, 0] = 1e-9
-    with pytest.raises(NotEnclosable, match="the embeddings are not exactly orthonormal"):
-        enclose(replace(data, embedding=E), solve_kq(data), steps1=10, steps=5, at=[5])

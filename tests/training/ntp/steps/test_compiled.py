@@ -4,13 +4,12 @@ import flint
 import numpy as np
 import pytest
 
-from marginaudit.orders.ntp import CASES, Dataset
 from marginaudit.training.ntp.steps.compiled import CompiledSteps
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.underflow import TINY
 from tests.solutions import known
 from tests.training.ntp.naive import ball
-from tests.training.ntp.problems import REDUCED, SMALL, WITH_SLACK, reduced
+from tests.training.ntp.problems import REDUCED, SMALL, reduced
 from tests.training.ntp.steps.both_forms import assert_same, both
 
 
@@ -53,30 +52,6 @@ def test_margins_of_any_size(name: str, A: float) -> None:
             assert 0.1 * slow.local_error <= state.local_error <= 10 * slow.local_error
             assert state.log_growth == pytest.approx(slow.log_growth, rel=1e-9, abs=1e-12)
     assert compared > 100
-
-
-@pytest.mark.parametrize("data", [WITH_SLACK, CASES["section-7"]()], ids=lambda data: data.name)
-def test_one_exponential_an_edge_late(data: Dataset) -> None:
-    """Before, across and behind the step at which attention becomes one-hot to double precision."""
-    problem, start = reduced(data, 9.0)
-    switch = CompiledSteps(problem).arrays.one_hot_margin
-    weight = problem.merged.weight
-    for margin in (switch - 14, switch - 0.5, switch + 1):
-        moves = int(margin / (problem.lead_rate * start.lr))
-        fast, slow = both(problem, start, moves, moves + 1)
-        np.testing.assert_allclose(fast.last, slow.last, rtol=0, atol=1e-15)
-    late = np.bincount(problem.merged.loser, weight, len(slow.last))
-    late -= np.bincount(problem.merged.winner, weight, len(slow.last))
-    tight = np.array([slack == 0 for slack in known(problem.exact).slack])
-    if tight.all():
-        np.testing.assert_allclose(slow.last, late / np.linalg.norm(late), rtol=0, atol=1e-15)
-    moves = int((switch - 1) / (problem.lead_rate * start.lr))
-    fast, slow = both(problem, start, moves, moves + 600)
-    assert_same(fast, slow)
-    margins = problem.margins(slow)
-    assert margins.lead + margins.rest.min() > switch
-    assert fast.log_growth == pytest.approx(slow.log_growth, rel=1e-6, abs=0)
-    assert slow.local_error * (1 - 1e-9) <= fast.local_error <= 2 * slow.local_error
 
 
 def test_steps_far_out_against_exact_arithmetic() -> None:

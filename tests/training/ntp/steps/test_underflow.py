@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import dataset_from_document
-from marginaudit.training.ntp import sample_classes, train
+from marginaudit.training.ntp import sample_classes
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.kq import GeneralB
@@ -170,29 +170,6 @@ def test_stage_2_beside_a_query_of_zeros() -> None:
     assert found.curvature < 1e4 * found.norm
     assert found.log_norm == pytest.approx(log_norm, rel=1e-12, abs=0)
     np.testing.assert_allclose(found.value / found.norm, unit, atol=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("samples", "lr1", "lr2", "steps2"),
-    [
-        ((("abaa", "a"), ("0bb", "b")), 70.0, 0.1, 1),
-        ((("ab", "a"), ("bba", "b"), ("ab0", "a")), 0.1, 300.0, 40),
-    ],
-)
-def test_training_goes_on_beside_a_token_of_zeros(
-    samples: tuple[tuple[str, str], ...], lr1: float, lr2: float, steps2: int
-) -> None:
-    made = document(*samples)
-    trained = train(dataset_from_document(made), steps1=40, steps2=steps2, lr1=lr1, lr2=lr2)
-    p = problem(made)
-    with flint.ctx.workprec(3000):
-        C = oracle.stage1(p, p.gram, lr1, 40)[-1]
-        state = oracle.stage2(p, p.gram, oracle.logits(C, p.gram), None, lr2, steps2)[-1]
-        norm = float(state.norm)
-    assert trained.stage1.step[-1] == 40
-    assert trained.stage1.norm[-1] > trained.stage1.norm[-5]
-    assert trained.stage2.norm[-1] == pytest.approx(norm, rel=0.1, abs=0)
-    assert not trained.stage2.distance_error[-1] < 2
 
 
 def test_a_gradient_whose_squares_underflow_has_its_norm() -> None:

@@ -5,7 +5,6 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-import scipy
 
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.training.approximation import Approximation
@@ -65,28 +64,6 @@ def test_bars_of_rates_cover_an_error_of_z() -> None:
                 np.abs(found.overlap.E_prime.value - near.overlap.E_prime.value) <= found.overlap.E_prime.error
             ).all()
         assert found.z_dot.error.max() <= 1000 * size * np.abs(found.z_dot.value).max() + 1e-11
-
-
-def test_beta_moves_with_attention() -> None:
-    """Eq. 10 with the beta of the start is another equation: it lets common tokens fall faster, by half and more."""
-    data = CASES["snap-single"]()
-    logits, turns = Logits(data), 300.0
-    _, own = features(logits, place(np.zeros(len(logits.names))))
-    beta = np.array(mended_beta(own, mean_counts(continuous(1.0, data.M, ETA_Y), data.K)).value)
-    np.fill_diagonal(beta, 0.0)
-
-    def frozen(_: float, z: Any) -> Any:
-        f = logits.attended(z)
-        along = f * (f * (beta * (f @ f.T)).sum(axis=1)[:, None] - beta @ f)
-        return (logits.of_query @ along)[logits.pairs]
-
-    start = np.zeros(len(logits.names))
-    stopped = scipy.integrate.solve_ivp(frozen, (0, turns), start, rtol=1e-10, atol=1e-12).y[:, -1]
-    moving = follow(data, [turns]).z.value[0]
-    common = [i for i, (_, name) in enumerate(logits.names) if name == "the"]
-    assert stopped[common[0]] < 1.5 * moving[common[0]] < 0
-    early = scipy.integrate.solve_ivp(frozen, (0, 1e-6), start, rtol=1e-10, atol=1e-18).y[:, -1]
-    np.testing.assert_allclose(early, follow(data, [1e-6]).z.value[0], rtol=1e-5)
 
 
 def whole_sgd(data: SequenceClasses, sequence: Any, eta_Y: float, eta_Z: float, modified: bool) -> Any:

@@ -49,12 +49,6 @@ def test_rounding_is_within_its_bar(eta: float) -> None:
     assert 0 < float(off) <= run.error[0, 0] <= (1e-9 if eta > 4 else 1e-12)
 
 
-def test_bars_add_up_along_a_run() -> None:
-    run = descend(overlap(F), class_sequences(400, uniform(K), seeds=1, entropy=0), [0, 50, 100, 200, 400], M, 0.5)
-    assert run.error[0, 0] == 0
-    assert (np.diff(run.error[0]) > 1e-15).all()
-
-
 def test_no_bar_where_steps_could_expand_without_end() -> None:
     run = descend(overlap(np.eye(3)[:, :2]), class_sequences(2000, uniform(2), 1, entropy=0), [2000], 3, 40.0)
     assert run.error[0, 0] == np.inf

@@ -83,10 +83,3 @@ def test_long_files_are_looked_at_evenly(tmp_path: Path, monkeypatch: pytest.Mon
 def test_what_is_refused(changes: dict[str, Any], said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said):
         read_class_trajectory(written(tmp_path, good(**changes)), DATA)
-
-
-def test_a_file_cut_off(tmp_path: Path) -> None:
-    path = written(tmp_path, good())
-    path.write_bytes(path.read_bytes()[:900])
-    with pytest.raises(InputError, match=r"got no \.npz file, or a damaged one"):
-        read_class_trajectory(path, DATA)

@@ -6,9 +6,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.orders.snap import SequenceClasses, syn_small
+from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.snap.sgd import Recipe, train_sampled
-from marginaudit.training.snap.sgd.kernel import adapt, descend, gradients
+from marginaudit.training.snap.sgd.kernel import gradients
 from marginaudit.training.snap.sgd.samples import Samples, classes_of, drawn
 from tests.training.snap.sgd.small import SMALL, whole
 
@@ -126,37 +126,3 @@ def test_updates_one_after_another(recipe: Recipe) -> None:
         np.testing.assert_allclose(found.loss[run], loss, rtol=1e-10, atol=1e-12)
         np.testing.assert_allclose(found.Z[run], path, rtol=0, atol=1e-10)
         np.testing.assert_allclose(found.Y[run], Y, rtol=0, atol=1e-10)
-
-
-def test_an_update_is_that_of_its_optimizer() -> None:
-    weights, first, second = np.array([1.0, -2.0]), np.array([0.1, 0.2]), np.array([0.3, 0.4])
-    descend(weights, np.array([1.0, 2.0]), first, 0.5, 0.9)
-    np.testing.assert_allclose(first, [1.09, 2.18], rtol=1e-15)
-    np.testing.assert_allclose(weights, [1 - 0.545, -2 - 1.09], rtol=1e-15)
-    adapt(weights, np.array([1.0, 2.0]), first, second, 0.5, 2)
-    np.testing.assert_allclose(first, [1.081, 2.162], rtol=1e-15)
-    np.testing.assert_allclose(second, [0.2997 + 0.001, 0.3996 + 0.004], rtol=1e-14)
-    step = 0.5 * np.array([1.081, 2.162]) / 0.19 / (np.sqrt(np.array([0.3007, 0.4036]) / 0.001999) + 1e-8)
-    np.testing.assert_allclose(weights, np.array([0.455, -3.09]) - step, rtol=1e-12)
-
-
-def test_the_same_samples_for_all_rates_and_other_ones_for_other_seeds() -> None:
-    both = train_sampled(SMALL, Recipe(updates=5), [(1.0, 1.0), (0.5, 2.0)], seed=0)
-    alone = train_sampled(SMALL, Recipe(updates=5), [(0.5, 2.0)], seed=0)
-    other = train_sampled(SMALL, Recipe(updates=5), [(0.5, 2.0)], seed=1)
-    assert (both.Z[1] == alone.Z[0]).all()
-    assert (both.Y[1] == alone.Y[0]).all()
-    assert (other.Z[0, 0] != alone.Z[0, 0]).any()
-    assert np.abs(other.loss - alone.loss).max() > 1e-3
-
-
-def test_starts() -> None:
-    data = syn_small()
-    zero = train_sampled(data, Recipe(updates=1, start="zero"), [(1.0, 1.0)], seed=0)
-    assert zero.loss[0, 0] == pytest.approx(np.log(data.M), rel=1e-14, abs=0)
-    assert not zero.Z[0, 0].any()
-    uniform = train_sampled(data, Recipe(updates=0), [(1.0, 1.0)], seed=0)
-    for start in (uniform.Z[0, 0], uniform.Y[0]):
-        assert np.abs(start).max() <= data.M**-0.5
-        assert start.max() > 0.8 * data.M**-0.5
-        assert start.min() < -0.8 * data.M**-0.5
