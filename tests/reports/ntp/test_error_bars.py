@@ -9,9 +9,8 @@ import pytest
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, Sample, dataset_from_document, free_dataset
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error, moved_attention, score_error, state_error
+from marginaudit.reports.ntp.error_bars import log_excess_error, moved_attention, score_error
 from marginaudit.reports.ntp.quantities import (
-    asymptotic_from,
     attention,
     excess_rate,
     late_records,
@@ -126,20 +125,6 @@ def test_moved_attention_bounds_what_softmax_does() -> None:
         assert change <= moved_attention(np.array([error]), np.array([other]))[0]
 
 
-def test_unknown_states_have_infinite_errors_and_the_start_none() -> None:
-    stage = Run(LONE, Config(steps1=900, steps2=3)).training.stage2
-    found = state_error(replace(stage, distance_error=np.array([np.nan, 1e-3, 2.0, np.nan])))
-    assert found.tolist() == [0.0, 1e-3 * stage.norm[1], math.inf, math.inf]
-
-
-def test_the_error_of_a_margin_of_stage_1() -> None:
-    data = replace(LONE, embedding=np.diag([1.0, 2.0, 3.0]))
-    on = Run(data, Config(steps1=5, steps2=1))
-    stage = on.training.stage1
-    by_hand = math.sqrt(2) * 3 * state_error(stage) + 64 * EPS * stage.norm
-    np.testing.assert_allclose(margin_error(on, stage), by_hand, rtol=1e-12)
-
-
 @pytest.mark.parametrize("lr1", [0.1, 5.0, 1e17])
 def test_stage_1_is_as_far_from_its_closed_form_as_it_says(lr1: float) -> None:
     on = Run(CASES["example-1"](), Config(steps1=200, steps2=1, lr1=lr1))
@@ -151,15 +136,6 @@ def test_stage_1_is_as_far_from_its_closed_form_as_it_says(lr1: float) -> None:
     bent = replace(on.training.stage1, distance=on.training.stage1.distance + 0.01, norm=1.1 * on.training.stage1.norm)
     on.__dict__["trained"] = replace(on.training, stage1=bent)
     np.testing.assert_allclose(on.stage1_steps.distance_error[1:], 0.11, rtol=1e-9)
-
-
-def test_the_asymptotic_regime_counts_what_delays_it() -> None:
-    on = Run(UNEVEN, Config(steps1=900, steps2=5, lr2=0.01))
-    margin = 30 + math.log(UNEVEN.L_max) + math.log(sum(UNEVEN.counts) / min(UNEVEN.counts))
-    margin += math.log(1 + on.training.margin)
-    assert asymptotic_from(on) == pytest.approx(margin * on.norm_kq / 0.01, rel=1e-12, abs=0)
-    long = Run(UNEVEN, Config(steps1=900, steps2=5, lr2=1e6))
-    assert asymptotic_from(long) == pytest.approx(10 * on.norm_kq**2, rel=1e-12, abs=0)
 
 
 def test_the_longest_step_that_the_rate_is_proved_for() -> None:

@@ -8,12 +8,10 @@ import pytest
 
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, broken, free_dataset
-from marginaudit.reports import LEDGER, Claim, Evidence, Verdict
+from marginaudit.reports import LEDGER, Claim, Verdict
 from marginaudit.reports.judgements import Bounded, Limit
 from marginaudit.reports.ntp import Config, Run, bounds
 from marginaudit.reports.ntp.rates import rates_answer
-from tests.command_line import Command
-from tests.measured import measured
 
 SMALL = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
 DEGENERATE = free_dataset(V=20, N=100, L=8, seed=4)
@@ -47,11 +45,6 @@ def test_what_is_guaranteed_is_true_of_the_run(name: str) -> None:
     assert (stage.one_minus_cos[kept] <= bounds.direction_bound(run, t)).all()
     assert (stage.log_other_weight[kept] <= bounds.log_other_weight(run, t) + 1e-9).all()
     assert (stage.log_loss[kept] <= bounds.log_loss(run, t) + 1e-9 * np.abs(stage.log_loss[kept])).all()
-
-
-def test_nothing_is_guaranteed_without_the_assumptions() -> None:
-    run = Run(broken(SMALL, "optimal_majority"), Config(steps2=5))
-    assert np.isneginf(bounds.margin(run, np.array([1e30]))).all()
 
 
 def tightened(claim: Claim, by: float) -> Claim:
@@ -109,38 +102,6 @@ def test_constraints_without_a_multiplier_are_tight_and_named() -> None:
         order = DEGENERATE.orders[query]
         assert winner in order.optimal
         assert loser in order.non_optimal
-
-
-def test_certified_steps_carry_the_evidence() -> None:
-    run = Run(SMALL, Config(steps2=None, certify=60))
-    assert run.steps2 == 60
-    for claim in ("ntp.theorem1.norm", "ntp.theorem1.direction"):
-        assert measured(LEDGER[claim]).judge(run).evidence is Evidence.CERTIFIED
-    plain = Run(SMALL, Config(steps2=60))
-    assert measured(LEDGER["ntp.theorem1.norm"]).judge(plain).evidence is Evidence.FLOAT64
-    longer = Run(SMALL, Config(steps2=90, certify=60))
-    assert measured(LEDGER["ntp.theorem1.norm"]).judge(longer).evidence is Evidence.FLOAT64
-    turned = Run(broken(SMALL, "orthonormal"), Config(steps2=20, certify=20))
-    assert turned.enclosure is None
-    assert "orthonormal" in str(turned.not_enclosed)
-
-
-def test_statements_about_training_are_not_judged_on_plain_descent() -> None:
-    run = Run(SMALL, Config(steps2=None, optimizer="gd"))
-    assert run.steps2 == 900
-    assert "plain" in str(run.stopped)
-    found = LEDGER["ntp.theorem1.direction"].judge(run)
-    assert found.verdict is Verdict.NOT_APPLICABLE
-    assert "normalised" in found.detail
-    assert LEDGER["ntp.prop2.closed-form"].judge(run).verdict is not Verdict.NOT_APPLICABLE
-
-
-def test_train_says_how_each_row_was_obtained(command: Command) -> None:
-    rows = command.json("train", "example-1", "--steps2", "1e15", "--at", "900,1e15")["stage2"]
-    assert [(row["step"], row["method"]) for row in rows] == [(900, "steps"), (10**15, "flow")]
-    assert rows[0]["error"] < 1e-10
-    assert rows[1]["error"] < 1e-6
-    assert rows[1]["law"] == pytest.approx(rows[1]["one_minus_cos"], rel=1e-9, abs=0)
 
 
 @pytest.mark.parametrize("at", [None, (3,)])

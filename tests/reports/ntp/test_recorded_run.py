@@ -131,13 +131,6 @@ def test_the_page_does_not_count_what_is_carried_over(
     assert header.startswith("claim,dataset,run,premise,")
 
 
-def test_tables_have_a_grid_for_each_run(report: Report) -> None:
-    table = report.table("direction")
-    assert list(table["dataset"].unique()) == ["example-1", "double", "single", "adam"]
-    adam = table[(table["dataset"] == "adam") & (table["stage"] == 2)]
-    assert adam["step"].tolist() == [100]
-
-
 def test_the_command_and_its_exit_status(folder: Path, command: Command) -> None:
     options = ("--steps1", "150", "--steps2", "100", "--trajectory", f"other={folder / 'adam.npz'}")
     found = command.json("audit", "example-1", *options, "--claim", "ntp.lemma6", "--fail-on", "violated")

@@ -70,15 +70,6 @@ def test_how_many_steps_are_taken_one_by_one() -> None:
     assert true_steps(Config(steps1=10**15, steps2=0)) == STAGE1_STEPS
 
 
-def test_records_of_the_longer_stage_and_of_both_ends() -> None:
-    on = example(steps1=9, steps2=4)
-    assert on.trained.stage1.step.tolist() == list(range(10))
-    assert on.trained.stage2.step.tolist() == list(range(5))
-    at = example(steps1=9, steps2=4, at=(2, 4, 8))
-    assert at.trained.stage1.step.tolist() == [2, 4, 8]
-    assert at.trained.stage2.step.tolist() == [2, 4]
-
-
 def test_of_many_pairs_fewer_steps_are_recorded_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sentences of 2 and 3 different tokens are 5 scores a step."""
     samples = (Sample(("b", "a"), "a"), Sample(("a", "b", "c", "b"), "b"))

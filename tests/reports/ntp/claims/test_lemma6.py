@@ -23,15 +23,6 @@ def test_sharp_lemma_6_is_an_equality_for_a_single_pair() -> None:
     assert judged("sharp.lemma6", on).verdict is Verdict.VIOLATED
 
 
-def test_the_trajectorys_error_matters_where_there_is_more_than_one_relation() -> None:
-    for data, verdict in ((pair(), Verdict.HOLDS), (with_copies(), Verdict.INCONCLUSIVE)):
-        on = Run(data, Config(steps2=20))
-        stage = on.training.stage2
-        wide = replace(stage, distance_error=np.where(stage.step > 0, 0.9, np.nan))
-        on.__dict__["trained"] = replace(on.training, stage2=wide)
-        assert judged("sharp.lemma6", on).verdict is verdict
-
-
 def test_lemma_6_bounds_a_sum_of_steps_however_wide_the_error_bars_of_the_trajectory_are() -> None:
     on = Run(with_copies(), Config(steps2=50))
     stage = on.training.stage2

@@ -173,14 +173,3 @@ def test_answers_that_probabilities_do_not_show_are_left_open() -> None:
     said = theorem3_answers.summary(Run(data, Config(steps1=200, steps2=5)), 0)
     assert "put through the model: 0 are answered n(x_0)" in said
     assert "with probability" not in said
-
-
-@pytest.mark.parametrize(
-    ("at", "step"), [((1000,), 1000), ((0, 1000, 1500), 1000), ((5, 900, 1000), 900), ((3, 899, 901), 899)]
-)
-def test_recorded_steps_beyond_the_papers_length(at: tuple[int, ...], step: int) -> None:
-    run = Run(CASES["example-1"](), Config(steps1=50, steps2=1600, at=at))
-    for name in ("ntp.theorem3.prediction", "ntp.theorem3.prediction.rederived"):
-        finding = LEDGER[name].judge(run)
-        assert finding.verdict is Verdict.VIOLATED, finding.detail
-        assert f"At t = {step} all " in finding.detail
