@@ -12,7 +12,6 @@ from marginaudit.reports.series import Series
 from marginaudit.reports.snap import ClassConfig, ClassRun, two_stages
 from marginaudit.reports.snap.claims import lemma9, theorem1_b
 from marginaudit.reports.snap.conditions import VOCABULARIES
-from marginaudit.training.snap.limit.continuous import gamma
 from tests.training.snap.growth import DIGITS, precise_logit
 
 
@@ -45,12 +44,6 @@ def test_times() -> None:
     assert under_way[0] == pytest.approx(at_low * K / eta_Y, rel=1e-5, abs=0)
     assert under_way[0] > at_low * K / eta_Y * (1 + 1e-9)
     assert (np.diff(under_way) > 0).all()
-
-
-def test_everything_depends_on_the_rate_times_the_time_alone() -> None:
-    y = np.geomspace(1e-3, 1e6, 20)
-    for K, eta_Y in ((7, 0.3), (2, 1e-4)):
-        np.testing.assert_allclose(gamma(y * K / eta_Y, K, 5000, eta_Y).value, gamma(y, 1, 5000, 1.0).value, rtol=1e-12)
 
 
 def precise_gamma(t: Any, K: int, M: Any, eta_Y: float) -> Any:

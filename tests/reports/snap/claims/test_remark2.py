@@ -6,25 +6,12 @@ import pytest
 
 from marginaudit.reports import Verdict
 from marginaudit.reports.snap.claims import remark2
-from marginaudit.training.snap.growth import omega_1
 from marginaudit.training.snap.limit.recursion import h_star
 from tests.reports.snap.growth_runs import run, small
-from tests.training.snap.growth import precise_logit, precise_star
+from tests.training.snap.growth import precise_star
 from tests.twins import part
 
 NOTHING, OPEN = Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
-
-
-def test_the_smallest_counterexample_to_remark_2() -> None:
-    """M = 4, eta_Y = 0.5: from some step on h*(s) is beyond h(s + ln M), by the recursion in 60 digits."""
-    M, eta_Y = 4, 0.5
-    star, c = precise_star(200, M, eta_Y), mpmath.log(4)
-    beyond = [s for s in range(1, 201) if star[s] > precise_logit(s + c, M, eta_Y)]
-    first = beyond[0]
-    assert beyond == list(range(first, 201))
-    assert first > 2 * np.log(1 + omega_1(np.log([4.0]))[0]) / eta_Y
-    lag = h_star(np.array([first - 1, first]), M, eta_Y).lag
-    assert lag.value[0] + lag.error[0] < np.log(4) < lag.value[1] - lag.error[1]
 
 
 @pytest.mark.parametrize(("M", "eta_Y"), [(2, 0.01), (5000, 0.5), (10**9, 3.0)])

@@ -40,12 +40,6 @@ def test_sgd() -> None:
     assert "K = 2, M = 30, momentum .9, batch 128, seed 0" in figure.get_suptitle()
 
 
-def test_attention_concentrates_and_less_so_at_a_larger_step_of_the_decoder() -> None:
-    slow, fast = (image.get_array()[-1, 10:20] for image in maps(snap_4())[:2])
-    assert (np.diff(slow) > 0).sum() >= 8
-    assert slow.max() / slow.sum() > fast.max() / fast.sum()
-
-
 def test_adam() -> None:
     figure = snap_5()
     recipe = Recipe(updates=200, batch=128, length=127, optimizer="adam", start="zero")
