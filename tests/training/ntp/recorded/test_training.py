@@ -16,8 +16,8 @@ from marginaudit.training.ntp.recorded import training
 from marginaudit.training.ntp.recorded.conformity import compared
 from marginaudit.training.ntp.recorded.training import recorded_training
 from marginaudit.training.ntp.recorded.trajectory import read_trajectory
+from tests.training.ntp.high_precision import BITS, both_stages, off_direction, stage1_loss
 from tests.training.ntp.recorded.program import Mistake, run
-from tests.training.ntp.test_trajectories import BITS, both_stages, off_direction, stage1_loss
 
 ONE_HOT = CASES["example-1"]()
 TURNED = replace(ONE_HOT, embedding=np.linalg.qr(np.random.default_rng(3).normal(size=(4, 4)))[0])
