@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.training.snap.sgd import Recipe, attention, entropy_of_distinct, train_sampled
-from marginaudit.training.snap.sgd.samples import PER_BINOMIAL, classes_of, drawn, tally, urns
+from marginaudit.training.snap.sgd.samples import BITS, PER_BINOMIAL, classes_of, drawn, tally, urns
 from tests.training.snap.sgd.small import SMALL
 
 
@@ -55,6 +55,17 @@ def test_a_half_word_chooses_an_urn_and_a_token_in_it() -> None:
     count = np.zeros((3, 3), dtype=np.int64)
     tally(words, 3, shares, tokens, count, np.array([2, 0, 1]))
     assert count.tolist() == [[1, 1, 1], [2, 1, 0], [2, 1, 0]]
+
+
+def test_half_words_at_equal_distances_choose_by_the_law() -> None:
+    """Two intervals of an urn make at most two numbers too many or too few."""
+    p, many = np.array([0.5, 0.3, 0.15, 0.05]), 2**16
+    own, tokens = urns(p)
+    halves = np.arange(many, dtype=np.uint64) * np.uint64(2**BITS // many)
+    words = halves[None, ::2] + (halves[None, 1::2] << np.uint64(BITS))
+    count = np.zeros((1, len(p)), dtype=np.int64)
+    tally(words, many, np.rint(own * 2.0**BITS).astype(np.uint64), tokens, count, np.array([0]))
+    np.testing.assert_allclose(count[0], many * p, rtol=0, atol=2 * len(p))
 
 
 def test_tokens_and_queries_are_found_by_name() -> None:
