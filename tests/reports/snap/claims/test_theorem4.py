@@ -14,13 +14,20 @@ from marginaudit.orders.snap import CASES, SequenceClasses, rescaled, single_com
 from marginaudit.reports import Verdict
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.snap import ClassConfig, ClassRun, common_token, two_stages
-from marginaudit.reports.snap.claims import eq13, theorem4_closed_form, theorem4_eq14, theorem4_growth, theorem4_rates
+from marginaudit.reports.snap.claims import (
+    eq13,
+    theorem4_closed_form,
+    theorem4_ends,
+    theorem4_eq14,
+    theorem4_growth,
+    theorem4_rates,
+)
 from marginaudit.training.snap.growth import scan_end, snap_start
 from tests.training.snap.growth import precise_logit
 from tests.training.snap.independent import eq_13
 from tests.twins import part
 
-FILES = (eq13, theorem4_closed_form, theorem4_eq14, theorem4_rates)
+FILES = (eq13, theorem4_closed_form, theorem4_ends, theorem4_eq14, theorem4_growth, theorem4_rates)
 CLAIMS = {claim.id.removeprefix("snap."): claim for file in FILES for claim in file.CLAIMS}
 HOLDS, VIOLATED, ABSENT, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
 
@@ -105,23 +112,35 @@ def test_the_constants_of_the_scan_along_ln_m() -> None:
 
 
 @pytest.mark.parametrize("printed", [True, False])
-@pytest.mark.parametrize("phase", ["scan", "snap"])
+@pytest.mark.parametrize("phase", ["scan", "snap", "growth", "ends"])
 def test_what_eq_14_allows(phase: str, printed: bool) -> None:
     """B with the least and the greatest M h, in 30 digits, and the orders that it names."""
-    on, t = run("snap-single"), {"scan": np.array([3.0, 30.0]), "snap": np.array([100.0, 1e9])}[phase]
+    on = run("snap-single")
+    early, late, ends = [3.0, 30.0], [100.0, 1e9], [scan_end(2, 5000, 0.5), snap_start(2, 5000, 0.5)]
+    t = np.array({"scan": early, "snap": late, "growth": early, "ends": ends}[phase])
     claim = CLAIMS[f"theorem4.{phase}" + ("" if printed else ".rederived")]
-    between = part(claim, "Eq. 14")
+    between = part(claim, {"growth": "The bound", "ends": ""}.get(phase, "Eq. 14"))
+    times = 1.0
+    if phase == "growth":  # of the distinct token with the largest f
+        classes = [[(token, p * p) for token, p in c.probabilities.items()] for c in on.dataset.classes]
+        times = 2 * max(q / sum(q for _, q in one) for one in classes for token, q in one if token != "the")
     with mpmath.workdps(30):
         M, C_0, y = mpmath.mpf(on.M), mpmath.mpf(common_token.C0(on)), [mpmath.mpf(on.eta_Y) * x / on.K for x in t]
-        first = [z - mpmath.expm1(z) / M for z in y] if phase == "scan" else [mpmath.log(M * z / 2) for z in y]
-        last = y if phase == "scan" else [mpmath.log(M * z) for z in y]
+        first, last = ([mpmath.log(M * z * share) for z in y] for share in (0.5, 1))
+        if phase in ("scan", "growth"):
+            first = [z - mpmath.expm1(z) / M for z in y]
+            last = y if phase == "scan" else [z * M / (M - 1) for z in y]
+        if phase == "ends":
+            first[0], last[0] = mpmath.log(M) - 1 + 1 / M, mpmath.log(M)
         for bound, x in ((between.lower, first), (between.upper, last)):
             added = [2 * on.K * on.eta_Z / on.eta_Y * ((M - 1) / M * z) ** 2 for z in x]
             expected = [mpmath.log(C_0 + a if printed else 1 + a / C_0) / 4 for a in added]
-            assert bound(on, t) == pytest.approx([float(B) for B in expected], rel=1e-13, abs=0)
+            assert bound(on, t) == pytest.approx([times * float(B) for B in expected], rel=1e-13, abs=0)
     if phase == "scan":
         assert part(claim, "B = O(ln t)").shape(on, t).tolist() == [1, 1]  # of B/ln t
-    else:
+    elif phase == "growth":
+        assert part(claim, "exp(2B) = O(t)").shape(on, t) == pytest.approx(np.log(t))  # of 2 B, in logarithms
+    elif phase == "snap":
         assert part(claim, "B = O(lnln t)").shape(on, t) == pytest.approx(np.log(np.log(t)))
         assert part(claim, "exp(2B) = O(ln t)").shape(on, t) == pytest.approx(np.log(t))
 

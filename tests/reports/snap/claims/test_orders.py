@@ -1,0 +1,54 @@
+"""The orders that statements with a hidden constant name, as the paper prints them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from marginaudit.reports import LEDGER
+from marginaudit.reports.snap.claims.corollary1_steps import LARGE_M, STEADY_RESIDUAL
+from tests.reports.snap.samples import run
+from tests.twins import part
+
+K, M, ETA_Y, ETA_Z, X = 2, 5000, 0.5, 0.05, np.array([20.0, 300.0, 1e5])
+"""Of snap-single, and positions on each clock."""
+
+ORDERS: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
+    ("snap.lemma8", "omega_1 from above", lambda L: np.log(L) / L),
+    ("snap.lemma8", "omega_1 from below", lambda L: np.log(L) / L),
+    ("snap.lemma8", "omega_0 from above", lambda L: np.log(1 / L) - 0.99 * L),
+    ("snap.lemma9.scan", "h along t", lambda t: ETA_Y * t / (M * K)),
+    ("snap.lemma9.scan", "gamma along t", lambda t: ETA_Y * t / K),
+    ("snap.lemma9.snap", "h along t", lambda t: np.log(M * ETA_Y * t / K) / M),
+    ("snap.lemma9.snap", "gamma along t", lambda t: K * np.log(M * ETA_Y * t / K) / (ETA_Y * t)),
+    ("snap.theorem1.b", "Before, along t", lambda t: ETA_Y * t / K),
+    ("snap.theorem1.b", "After, along t", lambda t: K * np.log(ETA_Y * t / K) / (ETA_Y * t)),
+    ("snap.theorem5", "Theta, delta = 0.01", lambda N: K * np.sqrt(np.log(K / 0.01) / N)),
+    ("snap.corollary1", "Sigma, delta = 0.01", lambda N: ETA_Y * np.sqrt(N * np.log(100))),
+    ("snap.corollary1", "Late sigma, delta = 0.1", lambda N: K * np.sqrt(np.log(10) / N)),
+    ("snap.corollary1", "Steps along epsilon", lambda x: K * x / ETA_Y * np.log(M * x)),
+    ("snap.corollary1", "Steps along M", lambda x: K * STEADY_RESIDUAL / ETA_Y * np.log(x * STEADY_RESIDUAL)),
+    ("snap.corollary1", "Steps along eta_Y", lambda x: K * STEADY_RESIDUAL * x * np.log(LARGE_M * STEADY_RESIDUAL)),
+    ("snap.eq133", "From above", lambda u: u - np.log(ETA_Y / ETA_Z / K)),
+    ("snap.eq133", "From below", lambda u: u - np.log(ETA_Y / ETA_Z / K)),
+)
+
+
+@pytest.mark.parametrize(("claim", "name", "order"), ORDERS, ids=[f"{claim} {name}" for claim, name, _ in ORDERS])
+def test_an_order_is_the_one_that_is_printed(claim: str, name: str, order: Callable[[Any], Any]) -> None:
+    assert part(LEDGER[claim], name).shape(run("snap-single"), X) == pytest.approx(order(X), rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("claim", "name", "side", "bound"),
+    [
+        ("snap.remark3", "omega_0 <<", "upper", 0.01 / 10),
+        ("snap.remark3", "eta_Y >>", "lower", 10 * brentq(lambda x: np.exp(x) - (M - 1) * x, 0, 1, xtol=1e-18)),
+        ("snap.remark3.rederived", "h(1) from below", "lower", 0.99),
+    ],
+)
+def test_much_greater_is_ten_times(claim: str, name: str, side: str, bound: float) -> None:
+    found = getattr(part(LEDGER[claim], name), side)(run("snap-single"), X)
+    assert found == pytest.approx(bound, rel=1e-12, abs=0)
