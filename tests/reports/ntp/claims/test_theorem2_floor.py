@@ -14,6 +14,7 @@ from marginaudit.reports import LEDGER, Evidence, Verdict
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims.theorem2_floor import (
+    decide_floor,
     excess_along_reference,
     excess_at_random,
     log_infimum,
@@ -35,6 +36,12 @@ def test_the_true_floor_holds_where_the_printed_one_is_violated(case: str) -> No
     found = true.judge(on)
     assert (found.verdict, found.evidence) == (Verdict.HOLDS, Evidence.CERTIFIED)
     assert one_entry_off(true).judge(on).verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(("less", "verdict"), [(0.5e-9, "holds"), (2e-9, "violated")])
+def test_a_floor_that_is_a_little_too_low_is_not_approached(less: float, verdict: str) -> None:
+    found = decide_floor(run("example-1", steps2=20), lambda V, A: log_infimum_ball(V, A) - less, lambda _: np.nan)
+    assert f"is within 1e-9 of 0: {verdict}." in found.detail
 
 
 Floats: TypeAlias = NDArray[np.float64]
