@@ -176,7 +176,7 @@ def _hunted(hunted: Mapping[str, Any]) -> str:
     if hunted["breaks"] is not None:
         return f"breaks it: {' '.join(f'{of}={value}' for of, value in hunted['breaks'].items())}"
     if not hunted["tried"]:
-        return "not known, as the hunt met no dataset that breaks this assumption alone"
+        return "not known, as the hunt met no dataset that breaks this assumption alone and that it speaks of"
     if not hunted["decided"]:
         return f"not known, as none of {hunted['tried']} tried could decide it"
     return f"no dataset breaks it, of {hunted['decided']} that decide it"
