@@ -181,6 +181,8 @@ def test_early_steps_of_which_it_speaks_count() -> None:
     assert words == "t >= 20, and to t = 3.4"
     _, before = judged_from(20.0, 2.9)
     assert (before.verdict, before.informative_from) == (Verdict.HOLDS, 20)
+    second = replace(claim, first=2, threshold=lambda _: Threshold(20, early=2))
+    assert second.judge(run()).informative_from == 2
     start = Threshold(20, early=2)
     above = Bounded(measured(STEP), lower=lambda _, t: 1.0 * (t > 2), smallest=0.0, threshold=lambda _: start)
     assert above.judge(run()).informative_from == 20

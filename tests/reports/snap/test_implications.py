@@ -84,16 +84,16 @@ def test_an_e_prime_that_is_0_by_chance_is_seen_in_rational_arithmetic(monkeypat
 
 
 def test_the_sign_at_z_0_refutes_that_common_tokens_of_any_classes_lose() -> None:
-    """Two classes of one query: a token gains exactly where e (f_1^2 + f_2^2) > 2 f_1 f_2 (section 4.2)."""
+    """Two classes of one query: a token gains exactly where e (f_1^2 + f_2^2) > 2 f_1 f_2 (section 4.2), at any M."""
     at = next(
         one for one in LEDGER["snap.corollary2.any-classes"].implications if one.sources == ("snap.lemma14",)
     ).unmet
-    for x, y in ((3, 1), (1, 3), (1, 1), (20, 1), (2, 1)):
-        rows: tuple[dict[str, float], ...] = ({"a": 5, "x": x, "y": 2}, {"b": 5, "x": y, "y": 2})
+    for x, y, own, M in ((3, 1, 5, 5000), (1, 3, 5, 7), (1, 1, 5, 5000), (20, 1, 5, 5000), (2, 1, 5, 7), (9, 1, 50, 7)):
+        rows: tuple[dict[str, float], ...] = ({"a": own, "x": x, "y": 2}, {"b": own, "x": y, "y": 2})
         f = [{l: p / sqrt(sum(q * q for q in row.values())) for l, p in row.items()} for row in rows]  # noqa: E741
         e = sum(f[0][l] * f[1][l] for l in "xy")  # noqa: E741
         gains = any(e * (f[0][l] ** 2 + f[1][l] ** 2) > 2 * f[0][l] * f[1][l] for l in "xy")  # noqa: E741
-        assert (at(classes(*rows)) is None) is gains
+        assert (at(classes(*rows, M=M)) is None) is gains
     assert at(PAIR) == "where Z = 0 no common token is seen to gain"
     assert at(ALONE) == "there is one class"
 

@@ -184,11 +184,16 @@ def test_the_least_stretch_is_the_least_singular_value_on_the_span(seed: int) ->
     assert least_stretch(winner, loser, nodes) == pytest.approx(least, rel=1e-9, abs=0)
 
 
-@pytest.mark.parametrize("edges", [[(0, 1), (1, 2), (2, 3), (3, 4)], [(0, 3), (1, 3), (1, 4), (2, 4)]])
+BROOM = [(0, 1), (1, 2), (0, 3), (3, 4), *((2, leaf) for leaf in range(5, 25)), *((4, leaf) for leaf in range(25, 45))]
+"""A path with 20 leaves at either end, seen from its middle: twice as wide as it is deep."""
+
+
+@pytest.mark.parametrize("edges", [[(0, 1), (1, 2), (2, 3), (3, 4)], [(0, 3), (1, 3), (1, 4), (2, 4)], BROOM])
 def test_of_large_graphs_the_stretch_is_bounded_from_below(
     edges: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     winner, loser = np.array(edges).T
-    exact = least_stretch(winner, loser, 5)
+    nodes = int(loser.max()) + 1
+    exact = least_stretch(winner, loser, nodes)
     monkeypatch.setattr(theorem1_squared, "LARGEST_SPECTRUM", 4)
-    assert 0.3 * exact < least_stretch(winner, loser, 5) < exact
+    assert 0.3 * exact < least_stretch(winner, loser, nodes) < exact

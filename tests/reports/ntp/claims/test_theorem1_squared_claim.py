@@ -7,14 +7,14 @@ import pytest
 from scipy.optimize import brentq
 
 from marginaudit.margins import spread as room
-from marginaudit.orders.ntp import CASES
+from marginaudit.orders.ntp import CASES, Dataset
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run, bounds
 from marginaudit.reports.ntp.claims import theorem1_squared
 from marginaudit.reports.ntp.claims.theorem1_squared import DRIFT, law, reduced
 from tests.measured import measured
 from tests.proof_instances import descent, reference
-from tests.reports.ntp.claims.stars import bound, star
+from tests.reports.ntp.claims.stars import bound, light_across, star
 from tests.test_proofs_rates import idle_edge
 
 CLAIM = measured(LEDGER["sharp.theorem1.squared"])
@@ -41,9 +41,10 @@ def test_the_constants_of_one_query(counts: tuple[int, ...], eta: float, lr1: fl
     assert start * (1 - 1e-9) <= found.start <= 1.02 * start + 2
 
 
-def test_edges_out_of_the_span_wait_until_they_carry_nothing() -> None:
+@pytest.mark.parametrize("data", [CASES["free-20"](), light_across()], ids=lambda data: data.name)
+def test_edges_out_of_the_span_wait_until_they_carry_nothing(data: Dataset) -> None:
     """Condition (i), and what it adds to the constant."""
-    run = Run(CASES["free-20"](), Config(steps2=1))
+    run = Run(data, Config(steps2=1))
     model, found, eta, norm = reduced(run), law(run), run.eta, run.norm_kq
     part = model.support.component
     out = part[model.merged.winner] != part[model.merged.loser]
@@ -54,7 +55,7 @@ def test_edges_out_of_the_span_wait_until_they_carry_nothing() -> None:
     within = 2 * (K + eta / np.sqrt(2)) / found.coercivity + eta
     offset = np.sqrt(found.constant) * eta / norm - within - eta
     # that offset is Y(t_1), from which t_1 follows
-    Lambda = np.log(2 * run.dataset.L_max**3 * run.dataset.N)
+    Lambda = np.log(2 * data.L_max**3 * sum(data.counts) / min(data.counts))
     first = brentq(lambda s: s * eta * np.sqrt(2 * bound(s, norm, Lambda, eta)) - offset, 1, 1e20)
     sigma = min(float(model.exact.slack[e]) for e in np.flatnonzero(out))
     assert 16 * norm**2 * bound(first, norm, Lambda, eta) <= sigma**2 * (1 + 1e-6)

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from marginaudit.orders.ntp import CASES, Dataset, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.reports import LEDGER, Evidence, Verdict
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Config, Run
@@ -52,12 +52,17 @@ def alone(data: Dataset, number: int) -> Dataset:
     return replace(data, samples=data.samples[number : number + 1], counts=(1,))
 
 
-def test_the_losses_in_ball_arithmetic_are_the_textbook_ones() -> None:
+ABSENT = Dataset("absent", ("a", "b", "q"), (Sample(("a", "q"), "a"),), (1,), next_token={"a": "b", "b": "a", "q": "q"})
+"""No token of the sentence has its answer as next token."""
+
+
+@pytest.mark.parametrize("data", [free_dataset(V=6, N=20, L=5, seed=2), ABSENT], ids=["answered", "not answered"])
+def test_the_losses_in_ball_arithmetic_are_the_textbook_ones(data: Dataset) -> None:
     import flint
 
-    on = Run(free_dataset(V=6, N=20, L=5, seed=2), Config(steps2=2))
+    on = Run(data, Config(steps1=5, steps2=2))
     classes = on.training.classes
-    S = np.random.default_rng(0).standard_normal((6, 6))
+    S = np.random.default_rng(0).standard_normal((data.V, data.V))
     expected = {}
     for number, sample in enumerate(on.dataset.samples):
         key = on.dataset.index[sample.query], tuple(sorted(sample.bag.items())), on.dataset.index[sample.next]

@@ -11,6 +11,7 @@ from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.judgements import HiddenConstant
 from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims import theorem3
 from marginaudit.reports.ntp.claims.theorem3 import late_from
 from marginaudit.reports.ntp.claims.theorem3_prediction import decide_prediction, paper_length
 from marginaudit.reports.ntp.error_bars import score_error
@@ -46,7 +47,7 @@ def test_the_gaps_are_the_smallest_over_all_pairs() -> None:
         assert found.radius.tolist() == score_error(on)[1:].tolist()
 
 
-def test_late_begins_where_the_direction_shows_the_order_for_good() -> None:
+def test_late_begins_where_the_direction_shows_the_order_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores of a single sample without Assumption 3 first go the wrong way: late is after, and near W*_kq."""
     data = Dataset(
         "late",
@@ -69,6 +70,8 @@ def test_late_begins_where_the_direction_shows_the_order_for_good() -> None:
     gaps = wrong.measure(on)
     assert (gaps.value <= 0).any()
     assert (gaps.value[begins - 1 :] > 0).all()
+    monkeypatch.setattr(theorem3, "asymptotic_from", lambda _: 0.0)
+    assert late_from(on) == begins
 
 
 @pytest.mark.parametrize(("name", "step"), [("ntp.theorem3.prediction", 1), ("ntp.theorem3.prediction.rederived", 30)])

@@ -27,6 +27,7 @@ def test_lemma_11_speaks_where_n_bar_is_much_greater_than_delta(delta: float) ->
         Delta, mean = np.ceil(np.sqrt(N * log(1 / delta))), np.ceil(N / 3)
         assert (10 * Delta <= mean).all()
         assert N[0] < 1.8 * max(90, 900 * log(1 / delta)) or N[0] == lemma11.late(at)[0]
+        assert N[-1] > 10**7 / 1.8 * N[0]
     assert lemma11.late(at, delta)[0] >= 6 * larger_zero(np.log([5000.0]))[0] / 0.5
 
 

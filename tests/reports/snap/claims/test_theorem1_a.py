@@ -1,5 +1,7 @@
 """Theorem 1 (a): xi at t >> K^2 and at any t, and how many draws it is computed for."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,11 @@ def test_the_chance_of_an_exception_is_the_one_that_is_proved() -> None:
     for name, K in (("snap-single", 2), ("snap-symmetric", 3)):
         on = ClassRun(CASES[name](), ClassConfig(seeds=3, at=(100,), steps=100))
         assert theorem1_a.exception(on) == pytest.approx(K * (np.exp(-6.4 * K) + np.exp(-25 * K)), rel=1e-12, abs=0)
-        assert f"proved to be at most {theorem1_a.exception(on):.2g} where 10 K^2" in A.judge(on).detail
+        detail = A.judge(on).detail
+        assert f"proved to be at most {theorem1_a.exception(on):.2g} where 10 K^2" in detail
+        found = re.search("probability below ([0-9.]+), at level 0.99", detail)
+        assert found is not None
+        assert (1 - float(found[1])) ** 3 == pytest.approx(0.01, rel=0.1, abs=0), "none of three seeds"
 
 
 def test_the_least_xi_is_over_all_classes_in_parts_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -215,12 +215,18 @@ def test_a_textbooks_stage_1_stands_still_where_its_gradient_underflows() -> Non
     assert np.isfinite(W_ov).all()
 
 
-@pytest.mark.parametrize(("share", "departs"), [(0.3, False), (2.0, True)])
-def test_five_steps_go_no_farther_than_five_lengths_and_may_turn(share: float, departs: bool, tmp_path: Path) -> None:
-    recorder = Recorder(lr1=0.1)
+@pytest.mark.parametrize(
+    ("t", "lr", "share", "departs"),
+    [(600, 0.1, 0.3, False), (600, 0.1, 2.0, True), (30_000, 5e-4, 1.015, False), (30_000, 5e-4, 1.03, True)],
+)
+def test_five_steps_go_no_farther_than_five_lengths_and_may_turn(
+    t: int, lr: float, share: float, departs: bool, tmp_path: Path
+) -> None:
+    """Each of them is rounded: of W of length 60 by 180 units of 2^-24, 2 % of 5e-4."""
+    recorder = Recorder(lr1=lr)
     W_ov = train(ONE_HOT, steps1=600, steps2=0, lr1=0.1).W_ov
-    recorder.stage1(600, W_ov.astype(np.float32))
-    recorder.stage1(605, (W_ov + share * 5 * 0.1 * W_ov / np.linalg.norm(W_ov)).astype(np.float32))
+    recorder.stage1(t, W_ov.astype(np.float32))
+    recorder.stage1(t + 5, (W_ov + share * 5 * lr * W_ov / np.linalg.norm(W_ov)).astype(np.float32))
     (found,) = stages(tmp_path, ONE_HOT, recorder)
     assert (found.departs_at is not None) == departs
 

@@ -121,6 +121,17 @@ def test_what_a_part_of_every_term_makes_of_a_rate() -> None:
     assert (off / rate - 1) / part == pytest.approx(1.8 / 0.2 + 1.2 / 0.8, rel=1e-4, abs=0)
 
 
+def test_a_part_of_every_term_holds_the_roundings_of_many_classes_and_of_many_tokens() -> None:
+    """2 n + 6 of an overlap and 3 K of elimination; 3 n + K + 17 of a term of dz."""
+    tokens = {f"a{k}": 1.0 for k in range(40)}
+    many = [(f"n{k}", "q", {"a": 1.0, f"b{k}": 1.0}) for k in range(40)]
+    long = [("m", "q", tokens), ("n", "q", tokens | {"b": 1.0})]
+    data = (SequenceClasses.from_weights("mine", 1000, classes) for classes in (many, long))
+    of_many, of_long = (path._roundings(one) for one in data)  # noqa: SLF001
+    assert of_many >= (2 * 2 + 6 + 3 * 40) * UNIT_ROUNDOFF
+    assert of_long >= (3 * 41 + 2 + 17) * UNIT_ROUNDOFF
+
+
 def test_each_term_of_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     """States t, the same again, 2^-27 t and two that stay 0; in the coarser run all but the first are off."""
 
