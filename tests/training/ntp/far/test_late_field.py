@@ -1,6 +1,7 @@
 """The field that the flow follows, and when its solver gives up."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,6 +50,22 @@ def test_with_and_without_the_zeros_of_its_matrices_the_field_is_the_same(
     np.testing.assert_allclose(
         field.field.speed(log_s, field.state), sparse.speed(log_s, field.state), rtol=0, atol=1e-13
     )
+
+
+@pytest.mark.parametrize("edges", [block(1, 1, 0), block(1, 1, 0) | block(1, 2, 2)], ids=["one edge", "two blocks"])
+def test_no_curvature_is_larger_than_the_bound(edges: Any) -> None:
+    """The Hessian's largest eigenvalue, of fluxes at W itself, over the gradient's norm; of one edge 2/sqrt 2."""
+    merged, reference = of_graph(edges)
+    [rest] = late_steps(merged, reference, 0.01, [10_000])
+    W = 100.0 * reference.unit[0] + rest
+    flux = merged.weight * np.exp(W[merged.loser] - W[merged.winner])
+    A = np.zeros((len(flux), len(W)))
+    A[np.arange(len(flux)), merged.winner], A[np.arange(len(flux)), merged.loser] = 1, -1
+    curvature = np.linalg.eigvalsh((A.T * flux) @ A)[-1] / np.linalg.norm(flux @ A)
+    found = LateField(merged, reference, rest)
+    bound = found.largest_curvature(100.0, found.enter(100.0, rest))
+    assert curvature <= bound * (1 + 1e-9)
+    assert bound <= 1.5 * curvature
 
 
 @pytest.mark.parametrize("at_the_start", [True, False])
