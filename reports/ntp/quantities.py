@@ -253,7 +253,8 @@ def asymptotic_from(run: Run) -> float:
 def late_records(run: Run, column: Literal["log_excess", "one_minus_cos"], radius: Floats) -> Series:
     """A column of stage 2 from t = 1 on, or, if float64 loses it on the way and the run is small, `first_steps`.
 
-    Records that are enclosed are among these steps; in their place they count where there are no fewer of them.
+    Records that are enclosed are among these steps; in their place they count where they are no fewer, t = 0
+    among them.
     """
     stage = run.training.stage2
     kept = stage.step >= 1

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from decimal import ROUND_CEILING, Context
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -96,11 +97,15 @@ def positive(run: ClassRun) -> Finding:
     if found.verdict is Verdict.HOLDS:
         most = 1 - (1 - LEVEL) ** (1 / seeds)  # with which all seeds are no exception with a chance of 1 - LEVEL
         seen += (
-            f" None is an exception: at each step one has a probability below {most:.2g}, at level {LEVEL:g}. It is "
-            f"proved to be at most {exception(run):.2g} where {MUCH_GREATER} K^2 steps were taken, and is not 0 where "
+            f" None is an exception: at each step one has a probability below {_up(most)}, at level {LEVEL:g}. It is "
+            f"proved to be at most {_up(exception(run))} where {MUCH_GREATER} K^2 steps were taken, and is not 0 where "
             "snap.theorem1.a.any-t is violated."
         )
     return replace(found, detail=f"{found.detail} {seen} {ratios(run)}")
+
+
+def _up(bound: float) -> str:
+    return f"{float(Context(prec=2, rounding=ROUND_CEILING).create_decimal_from_float(bound)):.2g}"
 
 
 A_QUOTATION = "xi_n(t) := gamma(t) sum_{n != n'} beta_nn'(t) f_n^T(t) f_n'(t) > 0 for any n in [K] and any t"
