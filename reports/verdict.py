@@ -309,10 +309,12 @@ def _powers(finding: Finding, curve: Curve, at: int) -> float | None:
 def needed(of: str, least: float | None, there: float | None) -> str:
     """The size from which on a statement applies, and that of the run, in words.
 
-    >>> needed("T", 831104000.5, 900), needed("t", 1e6, None), needed("t", None, 900)
-    ('T ≥ 8.311e+08, run has 900', 't ≥ 1e+06', '')
+    Nothing where no size is known to be enough.
+
+    >>> needed("T", 831104000.5, 900), needed("t", 1e6, None), needed("t", None, 900), needed("t", math.inf, 900)
+    ('T ≥ 8.311e+08, run has 900', 't ≥ 1e+06', '', '')
     """
-    if least is None:
+    if least is None or math.isinf(least):
         return ""
     return f"{of} ≥ {brief(least)}" + ("" if there is None else f", run has {brief(there)}")
 

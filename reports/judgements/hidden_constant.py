@@ -96,9 +96,8 @@ class HiddenConstant:
         if found.first_violation is not None and found.first_violation < half:
             second = self._judge(run, measured.taken(step >= half), in_regime=in_regime)
             found = second if second.verdict is Verdict.VIOLATED else found
-        known = np.isfinite(begins)
         if not in_regime:
-            where = f"begin at about t = {begins:.4g}" if known else "the run does not get to"
+            where = f"begin at about t = {begins:.4g}" if np.isfinite(begins) else "the run does not get to"
             cause = f"The statement is about late steps, which {where}; the run ends at"
         elif found.first_violation is not None and found.first_violation < half:
             cause = f"What fails at t = {found.first_violation} may yet come true; the run ends at"
@@ -109,7 +108,7 @@ class HiddenConstant:
             verdict=Verdict.INCONCLUSIVE,
             first_violation=None,
             beyond_the_run=not in_regime,
-            needs="" if in_regime or not known else needed("t", 10 * begins, position(step[-1])),
+            needs="" if in_regime else needed("t", 10 * begins, position(step[-1])),
             detail=f"{cause} t = {position_text(step[-1])}. In its last decade: {found.verdict}. {found.detail}",
         )
 
