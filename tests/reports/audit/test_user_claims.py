@@ -432,16 +432,9 @@ def test_formulas_with_characters_of_a_meaning_of_their_own(formula: str, tmp_pa
 
 
 def test_a_users_claim_is_not_true_of_steps_that_were_not_recorded() -> None:
-    claim = Claim(
-        id="mine.far",
-        source="",
-        statement="||W_kq|| >= 5 for every t >= 1.",
-        formula="",
-        assumptions=(),
-        judgement=Bounded(
-            measure=lambda run: norm(run.training.stage2, first=1), lower=lambda _, t: np.full(len(t), 5.0)
-        ),
+    far = claim(
+        Bounded(measure=lambda run: norm(run.training.stage2, first=1), lower=lambda _, t: np.full(len(t), 5.0))
     )
     data = CASES["example-1"]()
-    assert claim.judge(Run(data, Config(steps2=10**6, at=(10**6,)))).verdict is Verdict.INCONCLUSIVE
-    assert claim.judge(Run(data, Config(steps2=10**6))).verdict is Verdict.VIOLATED
+    assert far.judge(Run(data, Config(steps2=10**6, at=(10**6,)))).verdict is Verdict.INCONCLUSIVE
+    assert far.judge(Run(data, Config(steps2=10**6))).verdict is Verdict.VIOLATED

@@ -259,14 +259,7 @@ def test_what_has_no_constant_is_refused() -> None:
     zero = claim(measure=scattered(0.0), upper=lambda run, t: 0 * t)
     with pytest.raises(InputError, match="a bound of 0 or below"):
         runs(zero)
-    equal = Claim(
-        id="equal",
-        source="here",
-        statement="f = g",
-        formula="f",
-        assumptions=(),
-        judgement=Equal(measure=scattered(0.0), expected=scattered(0.0)),
-    )
+    equal = replace(zero, judgement=Equal(measure=scattered(0.0), expected=scattered(0.0)))
     with pytest.raises(InputError, match=r"got equality \(Equal\), expected a bound with its constant"):
         runs(equal)
 

@@ -31,6 +31,10 @@ ORDERS: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
     ("snap.corollary1", "Steps along epsilon", lambda x: K * x / ETA_Y * np.log(M * x)),
     ("snap.corollary1", "Steps along M", lambda x: K * STEADY_RESIDUAL / ETA_Y * np.log(x * STEADY_RESIDUAL)),
     ("snap.corollary1", "Steps along eta_Y", lambda x: K * STEADY_RESIDUAL * x * np.log(LARGE_M * STEADY_RESIDUAL)),
+    ("snap.theorem4.scan", "B = O(ln t)", lambda L: 0 * L + 1),  # of B/ln t
+    ("snap.theorem4.snap", "B = O(lnln t)", lambda t: np.log(np.log(t))),
+    ("snap.theorem4.snap", "exp(2B) = O(ln t)", np.log),
+    ("snap.theorem4.growth", "exp(2B) = O(t)", np.log),  # in logarithms
     ("snap.eq133", "From above", lambda u: u - np.log(ETA_Y / ETA_Z / K)),
     ("snap.eq133", "From below", lambda u: u - np.log(ETA_Y / ETA_Z / K)),
 )
