@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import Dataset, Sample, free_dataset, prefix_closed_dataset
@@ -106,6 +107,19 @@ def gradient(S: Floats, data: Dataset, A: float) -> Floats:
 def reference(data: Dataset) -> Floats:
     """W*_kq for one-hot tokens."""
     return solve_kq(data).optimal().scores
+
+
+def carrying(M: Floats, W: Floats) -> NDArray[np.bool_]:
+    """Whether an edge's row of M carries a positive multiplier in some dual solution, by a linear program for each."""
+    found = M @ W < 1 + 1e-9
+    tight = M[found]
+    most = []
+    for row in np.eye(len(tight)):
+        solved = linprog(-row, A_eq=tight.T, b_eq=W, bounds=(0, None))
+        assert solved.x is not None
+        most.append(float(solved.x @ row))
+    found[found] = np.array(most) > 1e-9
+    return found
 
 
 def descent(data: Dataset, A: float, eta: float, steps: int) -> Iterator[tuple[int, Floats, Floats]]:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
@@ -15,6 +14,7 @@ from tests.proof_instances import (
     SEEDS,
     Floats,
     attention,
+    carrying,
     descent,
     direction_bound,
     gradient,
@@ -127,14 +127,8 @@ def test_the_second_problem_gives_the_growth_of_an_idle_edge() -> None:
     data = idle_edge()
     M, What = hull(data)
     tight = M @ What < (M @ What).min() * (1 + 1e-9)
-    total = float(np.linalg.norm(reference(data))) ** 2
-    most = []
-    for row in np.eye(int(tight.sum())):
-        found = linprog(-row, A_eq=M[tight].T, b_eq=What * np.sqrt(total), bounds=(0, None)).x
-        assert found is not None
-        most.append(float(found @ row))
-    used = np.array(most) > 1e-9
-    carried, idle = M[tight][used], M[tight][~used]
+    used = carrying(M, reference(data).ravel())
+    carried, idle = M[used], M[tight & ~used]
     assert len(idle) == 1
     rows = np.vstack([carried, idle])
     X = np.linalg.lstsq(rows, np.array([0.0] * len(carried) + [1.0]))[0]  # of least norm; its one bound is tight

@@ -26,6 +26,7 @@ THEOREMS = (
     "theorem3_prediction",
     "example1",
     "example2",
+    "theorem1_rate",
     "theorem1_squared",
 )
 """Modules of this package, each with its `CLAIMS`."""

@@ -1,6 +1,6 @@
 """Theorem 1 of arXiv 2409.17335: stage 2 converges to W*_kq in direction. Sharper: a bound of the order of log t/t.
 
-`theorem1_squared` has the rate as it is.
+`theorem1_rate` has the rate as it is.
 """
 
 from dataclasses import replace

@@ -1,11 +1,11 @@
-"""A sharper Theorem 1: 1 - cos falls like 1/t^2, times log^2 t where a tight constraint carries no multiplier.
+"""A sharper Theorem 1 with explicit constants: the order of `theorem1_rate` from an explicit step on.
 
-Also with an explicit constant from an explicit step on; docs/proofs.md, section 11, proves that, in the same letters.
+docs/proofs.md, section 11, proves it, in the same letters.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -15,36 +15,28 @@ from numpy.typing import NDArray
 from marginaudit.margins.exact import component_edges
 from marginaudit.margins.spread import is_star, spread
 from marginaudit.margins.support import Support, support
+from marginaudit.margins.weighted_margin import weighted_margin
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import BeyondTheRun, Claim
-from marginaudit.reports.judgements import Bounded, Limit, Threshold
+from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import bounds
-from marginaudit.reports.ntp.quantities import (
-    asymptotic_from,
-    late_records,
-    no_direction_kq,
-    no_stage2,
-    nothing_to_learn,
-    stage2_direction,
-    unknown_where_nan,
-)
-from marginaudit.reports.ntp.rates import measured_constants
+from marginaudit.reports.ntp.quantities import no_stage2, nothing_to_learn, stage2_direction
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.ntp.step_size import SHORT, SHORT_LATEX, for_short_and_for_any_step
 from marginaudit.reports.run import once_a_run
-from marginaudit.reports.series import Series
 from marginaudit.reports.source_words import corrected
 from marginaudit.reports.standing import proved
 from marginaudit.training.ntp.model.edges import MergedEdges, merged_edges, no_reduction, sentence_edges
 from marginaudit.training.ntp.model.reference import ExactReference, exact_reference
-from marginaudit.training.ntp.trained import Asymptotics
 
 UNLIKE_EXPONENTIALS = 0.8
 """log(max/min) of flux / (weight exp(-margin)) where attention on other tokens is at most min(1, 1/A)/8: Lemma 11.1."""
 
 DRIFT = 0.2
 """Most that edges out of the span add to <u, G>: Lemma 11.4."""
+
+SECOND_ORDER = 0.72
+"""Of eta: what the squares of steps add to K in Lemma 11.5."""
 
 NEXT_TRIED = 1.01
 """Ratio of steps tried for t_1: any step that meets the conditions will do."""
@@ -55,21 +47,18 @@ LARGEST_SPECTRUM = 100
 
 @dataclass(frozen=True)
 class Law:
-    """1 - cos(W_kq^(t), W*_kq) <= constant / t^2 for every t >= start.
+    """1 - cos(W_kq^(t), W*_kq) <= ((alpha + beta log t)/t)^2 for every t >= start, in the letters of section 11.
 
     Attributes
     ----------
     start : float
-        t_2 of section 11.
-    constant : float
-        C of section 11.
-    coercivity : float
-        c: some margin of E_+ falls behind by c ||u|| or more.
+        t_2.
+    alpha, beta : float
     """
 
     start: float
-    constant: float
-    coercivity: float
+    alpha: float
+    beta: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +130,38 @@ def met_from(holds: Callable[[float], bool]) -> float:
     return float(math.ceil(step))
 
 
+def coercivity(model: Model) -> float:
+    """c of section 11: some margin of E_+ falls behind by c ||u|| or more (Lemma 11.2).
+
+    Raises
+    ------
+    BeyondTheRun
+        It is lost in rounding.
+    """
+    carried, weight = model.support.carried, np.array([float(x) for x in model.exact.weight])
+    winner, loser = model.merged.winner[carried], model.merged.loser[carried]
+    dual, stretch = spread(winner, loser, weight), least_stretch(winner, loser, len(weight))
+    c = (stretch * float(dual.multiplier.min()) - dual.residual) / float(model.exact.norm_squared)
+    if not c > 0:
+        raise BeyondTheRun("the least multiplier is lost in rounding")
+    return c
+
+
+def _first_step(run: Run, square: float, least_slack: float) -> float:
+    """t_1: a step that meets (i) and (ii)."""
+    A = run.config.steps1 * run.eta0 / run.norm_ov
+    far = math.log(8 * (run.dataset.L_max - 1) * max(1.0, A)) * 2 * math.sqrt(2) * square / run.eta
+    near = min(1.0, least_slack) ** 2
+    return met_from(lambda t: t >= far and 16 * square * float(bounds.direction_bound(run, np.array(t))) <= near)
+
+
+def second_norm(model: Model) -> float:
+    """||X||."""
+    free, part = model.support.uncarried, model.support.component
+    second = weighted_margin(model.support.size, part[model.merged.winner[free]], part[model.merged.loser[free]])
+    return math.sqrt(second.norm_squared)
+
+
 @once_a_run
 def law(run: Run) -> Law:
     """The constants of section 11 for the run's data and step size.
@@ -151,143 +172,50 @@ def law(run: Run) -> Law:
         float64 does not hold them.
     """
     model, eta = reduced(run), run.eta
-    merged, carried = model.merged, model.support.carried
-    weight, square = np.array([float(x) for x in model.exact.weight]), float(model.exact.norm_squared)
-    winner, loser = merged.winner[carried], merged.loser[carried]
-    dual = spread(winner, loser, weight)
-    c = (least_stretch(winner, loser, len(weight)) * float(dual.multiplier.min()) - dual.residual) / square
-    if not c > 0:
-        raise BeyondTheRun("the least multiplier is lost in rounding")
-    out = model.support.component[merged.winner] != model.support.component[merged.loser]
-    lightest = float(merged.weight[carried].min())
-    K = math.log(float(merged.weight.sum()) / lightest) + UNLIKE_EXPONENTIALS + DRIFT * out.any()
-
-    slack = min((float(model.exact.slack[e]) for e in np.flatnonzero(out).tolist()), default=np.inf)
-    A = run.config.steps1 * run.eta0 / run.norm_ov
-    far = math.log(8 * (run.dataset.L_max - 1) * max(1.0, A)) * 2 * math.sqrt(2) * square / eta
-
-    def bound(t: float) -> float:
-        return float(bounds.direction_bound(run, np.array(t)))
-
-    def offset(t: float) -> float:
-        return t * eta * math.sqrt(2 * bound(t))
-
-    def holds(t: float) -> bool:
-        return t >= far and 16 * square * bound(t) <= min(1.0, slack) ** 2
-
-    first = met_from(holds)
-    off = offset(first)
-    within = 2 * (K + eta / math.sqrt(2)) / c + eta
-    aside = off + eta if out.any() else 0.0
-    return Law(
-        start=math.ceil(first + 2 * math.sqrt(2) * off / (eta * c)) + 1,
-        constant=float(square * (within + aside) ** 2 / eta**2),
-        coercivity=c,
-    )
+    merged, tight, part = model.merged, model.support.tight, model.support.component
+    square, c = float(model.exact.norm_squared), coercivity(model)
+    w = math.sqrt(square)
+    out = (part[merged.winner] != part[merged.loser]) & ~tight
+    lightest = float(merged.weight[model.support.carried].min())
+    K = math.log(float(merged.weight.sum()) / lightest) + UNLIKE_EXPONENTIALS + DRIFT * bool(out.any())
+    first = _first_step(run, square, min((float(model.exact.slack[e]) for e in np.flatnonzero(out)), default=1.0))
+    Y = first * eta * math.sqrt(2 * float(bounds.direction_bound(run, np.array(first))))
+    if not model.support.degenerate:
+        start = math.ceil(first + 2 * math.sqrt(2) * Y / (eta * c)) + 1
+        within = 2 * (K + eta / math.sqrt(2)) / c + eta
+        return Law(start, w * (within + (Y + eta if out.any() else 0.0)) / eta, 0.0)
+    rho, X = (K + SECOND_ORDER * eta) / c, second_norm(model)
+    R = rho + 2 * eta + (rho + eta) * math.sqrt(math.sqrt(2) / c)
+    h_0 = K + math.sqrt(2) * R + (math.sqrt(2) + w) * eta
+    aside = Y + 2 * X * h_0 + rho + 2 * eta + math.sqrt(eta * w)
+    return Law(first, w * aside / eta, 2 * w * X / eta)
 
 
 def _no_law(run: Run) -> str | None:
     if reason := nothing_to_learn(run, "and W_kq stays 0"):
         return reason
-    model = reduced(run)
-    if model.support.degenerate:
-        edge = int(np.flatnonzero(model.support.uncarried)[0])
-        classes, words = run.training.classes, run.dataset.vocabulary
-        a, j = int(model.merged.winner[edge]), int(model.merged.loser[edge])
-        return (
-            f"The tight constraint of ({words[classes.key[a]]!r}, {words[classes.key[j]]!r}) under query "
-            f"{words[classes.pair_query[a]]!r} can carry no multiplier: 1 - cos falls like log^2 t/t^2 (sharp.rate)."
-        )
     return no_stage2(run)
 
 
 def _bound(run: Run, t: Steps) -> Steps:
-    return np.asarray(law(run).constant / t**2)
+    found = law(run)
+    return np.asarray(((found.alpha + found.beta * np.log(t)) / t) ** 2)
 
-
-LAW_ERROR = 1e-8
-"""Relative error of the law's constant, above the error of the state that it is read from."""
-
-
-def _asymptotics(run: Run) -> Asymptotics:
-    found = run.training.asymptotics
-    if found is None:
-        raise BeyondTheRun("the run has no asymptotic law")
-    return found
-
-
-def _nothing_to_approach(run: Run) -> str | None:
-    on_its_ray = "W_kq^(t) has the direction of W*_kq at every t, so there is no rate."
-    if len(run.dataset.relations) == 1:
-        return on_its_ray
-    reason = no_direction_kq(run)
-    if reason is not None:
-        return reason
-    stage, later = run.training.stage2, run.training.stage2.step >= 1
-    on_a_line = stage.distance_error < np.finfo(float).eps ** 2  # else rounding leaves about one eps
-    if ((stage.one_minus_cos == 0) & on_a_line)[later].all():
-        return on_its_ray
-    return None
-
-
-def _constant(run: Run) -> Series:
-    """The constant that each step's record gives, by `measured_constants`.
-
-    Raises
-    ------
-    BeyondTheRun
-        All records have the direction of W*_kq, within their error bars.
-    """
-    stage = run.training.stage2
-    if (stage.distance <= stage.distance_error)[stage.step >= 1].all():
-        raise BeyondTheRun("as far as float64 shows, W_kq^(t) has the direction of W*_kq at every recorded t")
-    degenerate = _asymptotics(run).degenerate
-    if not degenerate and (np.isinf(stage.error[-1]) or run.training.enclosed is not None):
-        off = stage.distance_error * (stage.distance + stage.distance_error / 2)
-        gap = late_records(run, "one_minus_cos", np.where(np.isinf(stage.error), np.inf, off))
-        square = np.ones(0) if gap.step is None else gap.step.astype(float) ** 2
-        return replace(gap, value=gap.value * square, radius=gap.radius * square)
-    step, value, radius = measured_constants(run, degenerate=degenerate)
-    return unknown_where_nan(value, radius, step)
-
-
-def _predicted(run: Run) -> float:
-    law = _asymptotics(run).law
-    return float("nan") if law is None else law.constant
-
-
-RATE = Claim(
-    id="sharp.rate",
-    source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 1",
-    source_words=corrected("ntp.theorem1.direction", f"The rate as it is, for {SHORT}."),
-    statement=(
-        f"For {SHORT}: t^2 (1 - cos(W_kq^(t), W*_kq)) tends to a constant when every tight constraint "
-        "can carry a positive multiplier, and grows like log^2 t otherwise. Audited against the constant that the "
-        "asymptotic law predicts."
-    ),
-    formula=(
-        r"t^2\left(1-\cos(W_{kq}^{(t)},W^*_{kq})\right)\to C\ \text{if every tight constraint can carry a multiplier,}"
-        r"\quad\sim C\log^2 t\ \text{otherwise};\quad" + SHORT_LATEX
-    ),
-    assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
-    judgement=Limit(measure=_constant, predicted=_predicted, regime=asymptotic_from, uncertainty=LAW_ERROR),
-    absent=_nothing_to_approach,
-    standing=proved("docs/proofs.md#9-sharprate", "sharp.lemma6", "sharp.theorem1", hunted=16),
-)
 
 SQUARED = Claim(
     id="sharp.theorem1.squared",
     source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 1",
     source_words=corrected(
-        "ntp.theorem1.direction", "The order of sharp.rate with a constant that is known, for steps of any size."
+        "ntp.theorem1.direction", "The order of sharp.rate with constants that are known, for steps of any size."
     ),
     statement=(
-        "If every tight constraint can carry a multiplier: 1 - cos(W_kq^(t), W*_kq) <= C/t^2 for every t >= t_2, with "
-        "C and t_2 of docs/proofs.md, section 11, from the data and eta, which may be any."
+        "1 - cos(W_kq^(t), W*_kq) <= (alpha + beta log t)^2/t^2 for every t >= t_2, with alpha, beta and t_2 of "
+        "docs/proofs.md, section 11, from the data and eta, which may be any. beta = 0 if every tight constraint can "
+        "carry a multiplier."
     ),
     formula=(
-        r"1-\cos\left(W_{kq}^{(t)},W^*_{kq}\right)\le\frac C{t^2}\quad(t\ge t_2),\quad "
-        r"C=\lVert W^*_{kq}\rVert^2\left(\frac{2K+\sqrt2\,\eta}{c\,\eta}+1+\frac Y\eta\right)^2"
+        r"1-\cos\left(W_{kq}^{(t)},W^*_{kq}\right)\le\frac{(\alpha+\beta\log t)^2}{t^2}\quad(t\ge t_2),\quad "
+        r"\beta=0\ \text{if every tight constraint can carry a multiplier}"
     ),
     assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
     judgement=Bounded(
@@ -298,15 +226,7 @@ SQUARED = Claim(
         guaranteed=_bound,
     ),
     absent=_no_law,
-    standing=proved("docs/proofs.md#11-sharptheorem1squared", "sharp.lemma6", "sharp.theorem1", hunted=830),
+    standing=proved("docs/proofs.md#11-sharptheorem1squared", "sharp.lemma6", "sharp.theorem1", hunted=2704),
 )
 
-CLAIMS = (
-    *for_short_and_for_any_step(
-        RATE,
-        wrong="With long steps a run can end in a cycle of two, and t^2 (1 - cos) then has a limit for each.",
-        instead=r"it is true for $\eta\le1/(4\lVert W^*_{kq}\rVert)$ (sharp.rate).",
-        hunted=21,
-    ),
-    SQUARED,
-)
+CLAIMS = (SQUARED,)

@@ -16,7 +16,7 @@ from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit
 from marginaudit.reports.judgements.bounded import Threshold
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims import lemma4, proposition1, theorem1_squared
+from marginaudit.reports.ntp.claims import lemma4, proposition1, theorem1_rate
 from marginaudit.reports.ntp.rates import measured_constants
 from marginaudit.reports.series import Series, by_formula, series
 from marginaudit.reports.snap.claims import lemma12
@@ -97,7 +97,7 @@ def test_the_rates_constant_is_from_the_enclosure_only_where_float64_has_none(mo
     assert (found.step.tolist(), found.value.tolist()) == (step.tolist(), value.tolist())
     assert found.radius.tolist() == radius.tolist()
     late = series([0.5, 0.25], radius=[0.1, 0.2], step=np.array([3, 10]))
-    monkeypatch.setattr(theorem1_squared, "late_records", lambda *_: late)
+    monkeypatch.setattr(theorem1_rate, "late_records", lambda *_: late)
     for error, degenerate, enclosed in ((np.inf, False, True), (np.inf, True, False), (0.1, False, False)):
         stage = replace(run.trained.stage2, error=np.full(21, error))
         again: Any = Run(run.dataset, run.config)
@@ -110,7 +110,7 @@ def test_the_rates_constant_is_from_the_enclosure_only_where_float64_has_none(mo
 
 @pytest.mark.parametrize("gap", [0.0, 0.25])
 def test_a_rate_is_of_runs_that_miss_the_direction_at_some_step(gap: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(theorem1_squared, "no_direction_kq", lambda _: None)
+    monkeypatch.setattr(theorem1_rate, "no_direction_kq", lambda _: None)
 
     def of(distance: float) -> Any:
         stage = SimpleNamespace(
@@ -122,11 +122,11 @@ def test_a_rate_is_of_runs_that_miss_the_direction_at_some_step(gap: float, monk
         return SimpleNamespace(training=SimpleNamespace(stage2=stage), dataset=SimpleNamespace(relations=(1, 2)))
 
     if gap:
-        assert theorem1_squared.RATE.absent(of(0.1)) is None
+        assert theorem1_rate.RATE.absent(of(0.1)) is None
         with pytest.raises(BeyondTheRun, match="as far as float64 shows"):
             judgement("sharp.rate").measure(of(0.1))
         with pytest.raises(AttributeError, match="asymptotics"):
             judgement("sharp.rate").measure(of(0.100001))
     else:
         reason = "W_kq^(t) has the direction of W*_kq at every t, so there is no rate."
-        assert theorem1_squared.RATE.absent(of(0.5)) == reason
+        assert theorem1_rate.RATE.absent(of(0.5)) == reason

@@ -1,6 +1,7 @@
 """The steps of the proof of sharp.theorem1.squared, its multipliers and its graph."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -13,13 +14,22 @@ from scipy.optimize import linprog
 
 from marginaudit.margins.errors import SolverFailure
 from marginaudit.margins.spread import spread
-from marginaudit.orders.ntp import Dataset
+from marginaudit.margins.weighted_margin import weighted_margin
+from marginaudit.orders.ntp import Dataset, free_dataset
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import theorem1_squared
-from marginaudit.reports.ntp.claims.theorem1_squared import DRIFT, UNLIKE_EXPONENTIALS, law, least_stretch, reduced
-from tests.proof_instances import SEEDS, fluxes, instances, margins, reference, sentences
+from marginaudit.reports.ntp.claims.theorem1_squared import (
+    DRIFT,
+    SECOND_ORDER,
+    UNLIKE_EXPONENTIALS,
+    coercivity,
+    least_stretch,
+    reduced,
+)
+from tests.proof_instances import SEEDS, carrying, fluxes, instances, margins, reference, sentences
 from tests.reports.ntp.claims.stars import bound
+from tests.test_proofs_rates import idle_edge
 
 Floats = NDArray[np.float64]
 
@@ -91,8 +101,8 @@ def settled(data: Dataset) -> tuple[Run, Floats]:
 def test_lemma_11_2(data: Dataset, seed: int) -> None:
     run, basis = settled(data)
     model = reduced(run)
-    assume(not model.support.degenerate and basis.shape[1] > 0)
-    c, carried = law(run).coercivity, model.support.carried
+    assume(basis.shape[1] > 0)
+    c, carried = coercivity(model), model.support.carried
     rng = np.random.default_rng(seed)
     for power in (0, 1, 4):
         u = basis @ (rng.standard_normal(basis.shape[1]) * rng.random(basis.shape[1]) ** power)
@@ -104,19 +114,17 @@ def test_lemma_11_2(data: Dataset, seed: int) -> None:
 @settings(max_examples=40)
 def test_lemma_11_3(data: Dataset, seed: int, A: float, scale: float) -> None:
     run, _ = settled(data)
-    model = reduced(run)
-    assume(not model.support.degenerate)
     S = far_scores(data, np.random.default_rng(seed), enough(data, A), scale)
     M, flux, exponential = shares(data, S, A)
     S = M.T @ np.linalg.lstsq(M.T, S.ravel())[0]  # what training can reach
     W = reference(data).ravel()
+    plus = carrying(M, W)
     u = S - W * (W @ S) / (W @ W)
-    plus = M[M @ W < 1 + 1e-9]
-    inner = plus.T @ np.linalg.lstsq(plus.T, u)[0]
+    inner = M[plus].T @ np.linalg.lstsq(M[plus].T, u)[0]
     omega = exponential / np.exp(-(M @ S))
-    K0 = np.log(omega.sum() / omega[M @ W < 1 + 1e-9].min()) + UNLIKE_EXPONENTIALS
+    K0 = np.log(omega.sum() / omega[plus].min()) + UNLIKE_EXPONENTIALS
     along = float(u @ M.T @ (flux / flux.sum()))
-    assert along <= K0 - law(run).coercivity * np.linalg.norm(inner) + 1e-9 * np.linalg.norm(u)
+    assert along <= K0 - coercivity(reduced(run)) * np.linalg.norm(inner) + 1e-9 * np.linalg.norm(u)
 
 
 @given(w=st.floats(0.7072, 1e4), Lambda=st.floats(np.log(16), 800), s=st.floats(1e-6, 1), log_eta=st.floats(-230, 230))
@@ -133,8 +141,63 @@ def test_what_lemma_11_4_takes_from_its_condition(w: float, Lambda: float, s: fl
     x = eta * s / (2 * math.sqrt(2) * norm_w**2)
     log_left = math.log(0.6) + Lambda - first * x
     offset = first * eta * math.sqrt(2 * bound(first, norm_w, Lambda, eta))
-    assert log_left + math.log(math.sqrt(2) * norm_w * (1 + 1 / x)) <= 0
+    assert log_left + math.log(math.sqrt(2) * norm_w * (1 + 1 / x)) <= math.log(1e-3)
     assert log_left + math.log(math.sqrt(2) * (offset + eta)) <= math.log(DRIFT)
+
+
+@st.composite
+def idle_instances(draw: st.DrawFn) -> Dataset:
+    """Data with a tight constraint that carries no multiplier."""
+    data = draw(st.one_of(st.just(idle_edge()), st.integers(0, 40).map(many_optimal)))
+    data = replace(data, counts=tuple(10 ** draw(st.integers(0, 5)) for _ in data.samples))
+    assume(reduced(Run(data, Config(steps1=1, steps2=1))).support.degenerate)
+    return data
+
+
+def many_optimal(seed: int) -> Dataset:
+    return free_dataset(V=12, N=20, L=6, seed=seed, optimal=(1, 3))
+
+
+@given(data=idle_instances(), seed=SEEDS, log_eta=st.floats(-3, 3), far=st.sampled_from([0.1, 1.0, 30.0]))
+@settings(max_examples=40)
+def test_lemmas_11_5_and_11_6(data: Dataset, seed: int, log_eta: float, far: float) -> None:
+    """Steps along the fluxes that Lemma 11.1 leaves possible, without slack edges, from anywhere; and what follows."""
+    rng, eta, steps = np.random.default_rng(seed), 10**log_eta, 200
+    run, basis = settled(data)
+    model = reduced(run)
+    tight, part = model.support.tight, model.support.component
+    winner, loser, omega = model.merged.winner[tight], model.merged.loser[tight], model.merged.weight[tight]
+    W = np.array([float(x) for x in model.exact.weight])
+    M = np.zeros((len(omega), len(W)))
+    M[np.arange(len(M)), winner], M[np.arange(len(M)), loser] = 1, -1
+    idle = part[winner] != part[loser]
+    second = weighted_margin(model.support.size, part[winner[idle]], part[loser[idle]])
+    X = np.array([float(x) for x in second.x])[part]
+    np.testing.assert_allclose(basis.T @ X, 0, atol=1e-9)
+    assert theorem1_squared.second_norm(model) == pytest.approx(float(np.linalg.norm(X)))
+
+    w, c = np.linalg.norm(W), coercivity(model)
+    K = np.log(omega.sum() / omega[~idle].min()) + UNLIKE_EXPONENTIALS
+    near = (K + SECOND_ORDER * eta) / c
+    reached = near + 2 * eta + (near + eta) * (np.sqrt(2) / c) ** 0.5
+    h = np.log(steps) + K + np.sqrt(2) * reached + (np.sqrt(2) + w) * eta
+    aside = rng.standard_normal(len(model.support.size))[part] * far * near
+    u = basis @ rng.standard_normal(basis.shape[1]) * far * near + aside - W * (W @ aside) / w**2
+    v, f = np.linalg.norm(basis.T @ u), np.sum((u - basis @ (basis.T @ u) - h * X) ** 2)
+    V_first = v**2 + f
+    for _ in range(steps):
+        flux = np.log(omega) - M @ u + UNLIKE_EXPONENTIALS * rng.integers(0, 2, len(omega))
+        p = np.exp(flux - flux.max())
+        d = p @ M / np.linalg.norm(p @ M)
+        u = u + eta * (d - W * (W @ d) / w**2)
+        v_next, f_next = np.linalg.norm(basis.T @ u), np.sum((u - basis @ (basis.T @ u) - h * X) ** 2)
+        rounding = 1e-10 * (V_first + eta**2)
+        if v >= near:
+            assert v_next**2 + f_next <= v**2 + f - np.sqrt(2) * eta * c * (v - near) + rounding
+        if v <= reached:
+            assert f_next <= f + 2 * eta * w / (math.e * steps) + rounding
+        v, f = v_next, f_next
+        assert v**2 + f <= V_first + eta * w + (near + eta) ** 2 + rounding
 
 
 # The multipliers and the graph
