@@ -283,7 +283,7 @@ def parsed(path: Path) -> Any:
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Repeated:
         times = Counter(key for key, _ in pairs)
-        return dict(pairs) if len(times) == len(pairs) else Repeated(times.most_common(1)[0][0])
+        return dict(pairs) if len(times) == len(pairs) else Repeated(times.most_common()[0][0])
 
     return json.loads(decoded(path), object_pairs_hook=once)
 

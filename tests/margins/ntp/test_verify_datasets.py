@@ -1,6 +1,8 @@
 """What the stand-alone checker reads as a dataset, and the exit status where it reads none."""
 
 import json
+import sys
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ DATASETS = [
     ("vocabulary", ["a", "b", "q/~", "a"], "/vocabulary/3: got 'a', expected each token once"),
     ("vocabulary", ["a", "b", 3], f"/vocabulary/2: got 3, {A_STRING}"),
     ("vocabulary", ["a", "b", "\ud800"], f"/vocabulary/2: got '\\ud800', {A_STRING}"),
+    ("vocabulary", ["a", "b", "\udfff"], f"/vocabulary/2: got '\\udfff', {A_STRING}"),
     ("vocabulary", ["a", "b"], "/sentences/1: got 'q/~', expected a token of the vocabulary"),
     ("vocabulary", [], "/sentences/0: got 'a', expected a token of the vocabulary"),
     ("sentences", {}, "/sentences: got {}, expected an array"),
@@ -210,6 +213,20 @@ def test_a_built_in_case_by_name(tmp_path: Path, command: Command) -> None:
         assert command("solve", "example-1", "--certificate", path).status == 0
         assert command("verify", "example-1", path).status == 0
         assert command("verify", "section-7", path).status == 1
+
+
+@pytest.mark.parametrize("stdout", [TextIOWrapper(BytesIO(), encoding="ascii"), StringIO()], ids=["ASCII", "no file"])
+def test_tokens_that_the_output_cannot_encode_are_escaped(
+    stdout: TextIOWrapper | StringIO, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = "\u00e9"
+    samples = [{"tokens": ["a", "b", query], "next": token} for token in "ab"]
+    data = {"samples": samples, "next_token": {"a": "b", "b": "a", query: query}}
+    proof = {"format": checker.FORMAT, "kq": {"status": "infeasible", "query": query, "cycle": ["a", "b"]}}
+    monkeypatch.setattr(sys, "stdout", stdout)
+    assert checker.main([str(path) for path in written(tmp_path, data, proof)]) == 0
+    stdout.seek(0)
+    assert ("\\xe9" if isinstance(stdout, TextIOWrapper) else query) in stdout.read()
 
 
 def test_an_error_of_the_checker_itself_is_no_refusal(
