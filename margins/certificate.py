@@ -90,10 +90,11 @@ def enclose(rows: Rows, scaled: Matrix, lam: NDArray[np.float64]) -> Certified |
         max_violation=max(0.0, float(np.max(-slack))),
     )
 
-    # Twice the values throughout: 2P = ||W||^2 / v^2. Each sum below has a relative error of at most `sums`.
+    # Twice the values throughout: 2P = ||W||^2 / v^2. Each sum below, and what rounds its terms, is off by a share of
+    # `sums` at most: of the residual and the slack one rounding, of which there is room for eight.
     sums = gamma(scaled.size + len(rows) + 8)
-    distance = float(np.linalg.norm(np.abs(residual) * (1 + 2 * UNIT_ROUNDOFF) + pulled_error)) * (1 + sums)
-    complementarity = float(lam @ slack + lam @ (margin_error + 2 * UNIT_ROUNDOFF * np.abs(slack)))
+    distance = float(np.linalg.norm(np.abs(residual) + pulled_error)) * (1 + sums)
+    complementarity = float(lam @ slack + lam @ margin_error)
     complementarity += sums * float(lam @ (np.abs(slack) + margin_error))
     v = min(1.0, float(np.min(margin - margin_error)))
     if v <= 0:

@@ -91,10 +91,10 @@ def test_the_bound_of_the_gap_written_out() -> None:
     with mpmath.workdps(60):
         u, s = mpmath.mpf(U), 1 + mpmath.mpf(sums)
         off = [mpmath.mpf(x) for x in np.abs(W[:4, 0] - pulled).tolist()]
-        terms = [x * (1 + 2 * u) + 2 * u * y for x, y in zip(off, sizes.tolist(), strict=True)]
+        terms = [x + 2 * u * y for x, y in zip(off, sizes.tolist(), strict=True)]
         distance = mpmath.sqrt(sum(x**2 for x in terms)) * s
         slack = sum(y * (m - 1) for y, m in zip(lam.tolist(), margin.tolist(), strict=True))
-        rounded = sum(y * (2 * u * m + 2 * u * abs(m - 1)) for y, m in zip(lam.tolist(), margin.tolist(), strict=True))
+        rounded = sum(y * 2 * u * m for y, m in zip(lam.tolist(), margin.tolist(), strict=True))
         summed = (s - 1) * sum(y * (abs(m - 1) + 2 * u * m) for y, m in zip(lam.tolist(), margin.tolist(), strict=True))
         v = 0.875 * (1 - 2 * u)
         primal = mpmath.mpf(float(np.sum(W**2)))
