@@ -108,6 +108,16 @@ def test_the_rounding_of_the_weights_is_added_to_what_multipliers_prove(monkeypa
         assert abs(found.weight_radius / weight - 1) < 1e-15
 
 
+def test_weights_whose_margins_float64_does_not_see_are_not_proved() -> None:
+    """One row (1, -1), the difference of two of length 2^52: w = (1/2, -1/2) has scores that are rounded to 1/2."""
+    size = 2.0**52
+    rows = Rows(
+        np.array([0]), np.array([1]), np.array([0]), 2, np.array([[size + 1, size], [size, size + 1]]), np.ones((2, 1))
+    )
+    with ctx.workprec(polish.BITS):
+        assert polish.Balls.of(rows).proved([arb(0.5)], np.zeros((2, 1))) is None
+
+
 def test_the_bound_of_a_ball_is_above_all_of_it() -> None:
     assert 1.25 <= polish.upper_end(arb(1, 0.25)) < 1.26
     assert polish.upper_end(arb(1)) == np.nextafter(1, 2)
