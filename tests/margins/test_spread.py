@@ -40,6 +40,17 @@ def test_a_star_s_multipliers_are_its_solution_bit_by_bit(inward: bool) -> None:
     assert found.residual <= 1e-14
 
 
+def test_small_multipliers_are_those_of_the_flow_made_small() -> None:
+    """No tolerance of the solver takes a flow of 1e-8 for none."""
+    rng = np.random.default_rng(1)
+    winner, loser = np.array([(a, 6 + x) for a in range(6) for x in range(6) if rng.random() < 0.4]).T
+    solution = divergence(winner, loser, rng.random(len(winner)) + 0.1, 12)
+    found = spread(winner, loser, 1e-8 * solution)
+    least = spread(winner, loser, solution).multiplier.min()
+    assert found.multiplier.min() == pytest.approx(1e-8 * least, rel=1e-6, abs=0)
+    assert found.residual < 1e-20
+
+
 def test_the_residual_is_the_length_of_what_is_left() -> None:
     """A divergence that sums to 0.3 and not to 0 along a star: its centre is off by as much."""
     found = spread(np.array([0, 0]), np.array([1, 2]), np.array([1.3, -0.5, -0.5]))
