@@ -66,11 +66,13 @@ def _time(at: Means, excess: Floats) -> Floats:
 
 def like_growth(at: Means, d: Floats) -> Interval:
     """The counts k with |h(k)/h(N-bar) - 1| <= d; unbounded below for d >= 1."""
+    far = (1 + d) * at.x
     with np.errstate(over="ignore"):
-        high = _time(at, np.expm1((1 + d) * at.x))
+        high = _time(at, np.expm1(far))
         low = np.where(d < 1, _time(at, np.expm1(np.maximum(1 - d, 0.0) * at.x)), -1.0)
     off = 16 * EPS * (1 + at.x)  # relative, of times
-    return Interval((low - off * (1 + low), high * (1 + off)), (low + off * (1 + low), high * (1 - off)))
+    off_late = 16 * EPS * (1 + np.minimum(far, 1e3))  # beyond, they are infinite
+    return Interval((low - off * (1 + low), high * (1 + off_late)), (low + off * (1 + low), high * (1 - off_late)))
 
 
 def like_share(at: Means, d: Floats) -> Interval:
@@ -79,8 +81,8 @@ def like_share(at: Means, d: Floats) -> Interval:
     With the sum S = M + excess, S(k) lies between S/(1+d) and S/(1-d). Where the lower end is no sum, or the upper one
     is infinite, there is no least, or no greatest, count.
     """
-    lost = 8 * EPS * (at.excess + np.minimum(d, 1.0) * at.M)  # of the excess, in which two terms nearly cancel
     off = 16 * EPS * (1 + at.x)
+    lost = off / 2 * (at.excess + np.minimum(d, 1.0) * at.M)  # of the excess, in which two terms nearly cancel
     below = (at.excess - d * at.M) / (1 + d)
     lows = [_lower(at, below - lost) * (1 - off), _lower(at, below + lost) * (1 + off)]
     with np.errstate(divide="ignore", over="ignore"):

@@ -250,14 +250,13 @@ def test_bars_of_remark_3() -> None:
 
 
 def test_bars_of_counts_that_are_alike() -> None:
-    """Ends of intervals of counts are times known to 16 EPS (1 + x), x = M h(N-bar); those of a share to twice that."""
+    """Ends of intervals of counts are times known to 16 EPS (1 + x), x = M h there; those of a share to twice that."""
     at = mean_counts.means(np.array([200, 2000]), 2, 5000, 0.5)
-    off = 16 * EPS * (1 + at.x)
-    for found, times in (
-        (mean_counts.like_growth(at, np.full(2, 0.5)), 1),
-        (mean_counts.like_share(at, np.full(2, 0.5)), 2),
+    for found, off in (
+        (mean_counts.like_growth(at, np.full(2, 0.5)), 1 + 1.5 * at.x),
+        (mean_counts.like_share(at, np.full(2, 0.5)), 2 * (1 + at.x)),
     ):
-        np.testing.assert_allclose(found.widest[1] / found.narrowest[1] - 1, 2 * times * off, rtol=0.05)
+        np.testing.assert_allclose(found.widest[1] / found.narrowest[1] - 1, 32 * EPS * off, rtol=0.05)
     undrawn = lemma11.undrawn(run("snap-single"))
     at = mean_counts.means(lemma11.late(run("snap-single")), 2, 5000, 0.5)
     bars_are(undrawn, 16 * EPS * (1 + at.x) * undrawn.value)

@@ -1,15 +1,17 @@
 """Intervals of counts against h and its share at every count."""
 
+from collections.abc import Callable
 from math import ceil, log, sqrt
 from types import SimpleNamespace
 from typing import Any
 
+import mpmath as mp
 import numpy as np
 import pytest
 
 from marginaudit.reports.snap import mean_counts
 from marginaudit.reports.snap.binomial import Interval
-from marginaudit.reports.snap.mean_counts import Lagging, lagging, like_growth, like_share, means, radius_of
+from marginaudit.reports.snap.mean_counts import Lagging, Means, lagging, like_growth, like_share, means, radius_of
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit.continuous import continuous
@@ -33,6 +35,40 @@ def test_intervals_of_counts_are_those_of_growth_and_share(M: int, eta: float) -
             assert (off[(k >= least) & (k <= most)] <= d * (1 + 1e-9)).all()
             assert (least - low)[0] < 1e-3
             assert high[0] > 1e9 or (high - most)[0] < 1e-3
+
+
+def exactly(at: Means) -> tuple[Any, Callable[[Any], Any]]:
+    """exp(M h) - 1 at N-bar, of one N, and the s at which it is something, in many digits (eq. 45)."""
+    M, eta, mean = (mp.mpf(float(x)) for x in (at.M, at.eta, at.mean[0]))
+
+    def time(excess: Any) -> Any:
+        return (excess + (M - 1) * mp.log1p(excess)) / (M * eta)
+
+    return mp.findroot(lambda y: time(y) - mean, float(at.excess[0])), time
+
+
+@pytest.mark.parametrize(("M", "eta", "first"), [(1000, 0.5, 3), (10**14, 0.01, 2300)])
+def test_the_least_count_of_a_share_where_sums_cancel(M: int, eta: float, first: int) -> None:
+    """M + exp(M h) - 1 is that of N-bar over 1 + d, and so little above M."""
+    for mean in range(first, first + 100):
+        at = means(np.array([mean]), 1, M, eta)
+        d = at.excess / M * (1 - 1e-6)
+        with mp.workdps(50):
+            excess, time = exactly(at)
+            count = time((excess - mp.mpf(d[0]) * M) / (1 + mp.mpf(d[0])))
+        found = like_share(at, d)
+        assert found.widest[0][0] <= count <= found.narrowest[0][0] < count * (1 + 1e-6)
+
+
+def test_the_greatest_count_where_growth_is_many_times_larger() -> None:
+    for mean in range(1, 100):
+        at = means(np.array([mean]), 1, 10**9, 1e-3)
+        d = 40 / at.x
+        with mp.workdps(50):
+            excess, time = exactly(at)
+            count = time((1 + excess) ** (1 + mp.mpf(d[0])) - 1)
+        found = like_growth(at, d)
+        assert found.narrowest[1][0] <= count <= found.widest[1][0] < count * (1 + 1e-12)
 
 
 def test_counts_whose_time_is_ahead_by_a_lag_that_grows() -> None:
