@@ -108,25 +108,33 @@ def test_the_rates_constant_is_from_the_enclosure_only_where_float64_has_none(mo
         assert (constant.radius.tolist() == [0.1 * 9, 0.2 * 100]) is enclosed
 
 
-@pytest.mark.parametrize("gap", [0.0, 0.25])
-def test_a_rate_is_of_runs_that_miss_the_direction_at_some_step(gap: float, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("distance", "error", "on_its_ray"),
+    [
+        ((0.0, 0.0), 1e-40, True),
+        ((0.0, 0.0), 1e-30, False),  # above the square of a rounding
+        ((0.5, 0.0), 1e-40, False),
+        ((0.0, 0.5), 1e-40, False),
+    ],
+)
+def test_a_rate_is_of_runs_that_miss_the_direction_at_some_step(
+    distance: tuple[float, float], error: float, on_its_ray: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(theorem1_rate, "no_direction_kq", lambda _: None)
 
-    def of(distance: float) -> Any:
+    def of(distance: tuple[float, float], error: float) -> Any:
+        apart = np.array([np.nan, *distance])
         stage = SimpleNamespace(
             step=np.array([0, 1, 2]),
-            one_minus_cos=np.array([np.nan, 0.0, gap]),
-            distance=np.array([np.nan, 0.0, distance]),
-            distance_error=np.full(3, 0.1 if gap else 1e-40),
+            one_minus_cos=apart**2 / 2,
+            distance=apart,
+            distance_error=np.array([np.nan, error, error]),
         )
         return SimpleNamespace(training=SimpleNamespace(stage2=stage), dataset=SimpleNamespace(relations=(1, 2)))
 
-    if gap:
-        assert theorem1_rate.RATE.absent(of(0.1)) is None
-        with pytest.raises(BeyondTheRun, match="as far as float64 shows"):
-            judgement("sharp.rate").measure(of(0.1))
+    assert (theorem1_rate.RATE.absent(of(distance, error)) is not None) is on_its_ray
+    with pytest.raises(BeyondTheRun, match="as far as float64 shows"):
+        judgement("sharp.rate").measure(of(distance, max(*distance, error)))
+    if any(distance):
         with pytest.raises(AttributeError, match="asymptotics"):
-            judgement("sharp.rate").measure(of(0.100001))
-    else:
-        reason = "W_kq^(t) has the direction of W*_kq at every t, so there is no rate."
-        assert theorem1_rate.RATE.absent(of(0.5)) == reason
+            judgement("sharp.rate").measure(of(distance, 0.499999))
