@@ -90,7 +90,7 @@ def drawn(classes: Classes, frequency: Floats, samples: int, length: int, rng: n
         own, tokens = urns(probability)
         shares = np.rint(own * 2.0**BITS).astype(np.uint64)
         for some in np.array_split(members, len(members) * length // DRAWN_AT_ONCE + 1):
-            words = rng.integers(2**64 - 1, size=(len(some), (length + 1) // 2), dtype=np.uint64, endpoint=True)
+            words = rng.bit_generator.random_raw((len(some), (length + 1) // 2))
             tally(words, length, shares, tokens, count, some)
     return Samples(number, count)
 

@@ -57,6 +57,14 @@ def test_a_half_word_chooses_an_urn_and_a_token_in_it() -> None:
     assert count.tolist() == [[1, 1, 1], [2, 1, 0], [2, 1, 0]]
 
 
+def test_a_token_s_own_share_ends_below_its_end() -> None:
+    """One urn, half of which and a place more is token 0's: its last place in the lower half, the next in the upper."""
+    share, count = 2**31 + 1, np.zeros((1, 2), dtype=np.int64)
+    words = np.array([[(share - 1) + (share << 32)]], dtype=np.uint64)
+    tally(words, 2, np.array([share], dtype=np.uint64), np.array([[1, 0]]), count, np.array([0]))
+    assert count.tolist() == [[1, 1]]
+
+
 def test_half_words_at_equal_distances_choose_by_the_law() -> None:
     """Two intervals of an urn make at most two numbers too many or too few."""
     p, many = np.array([0.5, 0.3, 0.15, 0.05]), 2**16
