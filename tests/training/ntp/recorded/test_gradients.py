@@ -1,6 +1,7 @@
 """The gradients beside their definition in 60 digits; the bound on rounding beside what a stranger's program loses."""
 
 from dataclasses import replace
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.training.ntp.recorded.gradients import EXP, Gradient, Stage1Loss, Stage2Loss
-from marginaudit.training.ntp.recorded.rules import by_column, normalised
+from marginaudit.training.ntp.recorded.rules import by_column, momentum, normalised
 from tests.training.ntp.recorded.program import Mistake, stage1_gradient, stage2_gradient
 from tests.training.worst_case import Rounding, most
 
@@ -216,3 +217,17 @@ def test_the_bound_of_a_step_column_by_column_is_one_for_all_columns() -> None:
     change, bar = by_column(stage, 0.5)(np.zeros((2, 9)))
     true = gradient.value + gradient.rounding
     assert np.linalg.norm(change + 0.5 * true / np.linalg.norm(true, axis=0)) <= bar
+
+
+@pytest.mark.parametrize(("beta", "nesterov"), [(0.75, False), (-0.75, False), (0.75, True)])
+def test_the_bar_of_momentum_is_what_changes_that_are_off_by_theirs_may_add(beta: float, nesterov: bool) -> None:
+    """Beside all signs of what the changes of three steps are off by: the farthest is as far as the bar."""
+    offs, found = (0.5, 0.25, 1.0), []
+    for signs in product((-1, 0, 1), repeat=3):
+        changes = iter([(np.array([1.0 + sign * off]), off) for sign, off in zip(signs, offs, strict=True)])
+        step = momentum(lambda _, changes=changes: next(changes), beta, share=0.5, nesterov=nesterov)  # type: ignore[misc]
+        found.append([step(np.zeros(1)) for _ in offs])
+    exact = found[len(found) // 2]
+    for t in range(3):
+        farthest = max(abs(steps[t][0] - exact[t][0]).item() for steps in found)
+        assert farthest == exact[t][1]
