@@ -102,8 +102,8 @@ def _stage1(run: Settings, record: Recorded, eta0: float, ov: MaxMargin | None, 
     found, last = _rows(loss, states, iterate)
     first = first_of(run, loss, last, found, None)
     one = np.sqrt(2) * last.state_error * float(np.linalg.norm(E, 2)) + first.margin_error
-    common = first.margin >= 0 and first.spread <= SPREAD_TOLERANCE * first.margin + 2 * one
-    return first._replace(common=common, margin_error=one)  # of each margin, not of their mean alone
+    common = first.margin >= 0 and first.spread <= SPREAD_TOLERANCE * first.margin + one
+    return first._replace(common=common, margin_error=one)  # of each margin and of their mean, which the spread is from
 
 
 def _stage2(

@@ -157,6 +157,19 @@ def test_stage_1_that_departs_gives_the_margins_of_stage_2(data: Dataset, tmp_pa
     assert 0 < found.margin_error < 1e-13
 
 
+def test_margins_that_are_one_but_for_rounding_are_common(tmp_path: Path) -> None:
+    """7/2 in place of t eta0, so that ||W|| is 6.06; one token's weights are off by 5.7 roundings of 1, or by 12.6."""
+    answer = [ONE_HOT.index[ONE_HOT.collocation.function[x]] for x in ONE_HOT.vocabulary]
+    for off, common in ((4, True), (12, False)):
+        W, recorder = 3.5 * (np.eye(4)[:, answer] - 0.25), Recorder(*LR)
+        W[answer[:2], 0] += np.array([off, -4]) * 2.0**-24
+        recorder.stage1(1, W.astype(np.float32))
+        found, conforms = measured(ONE_HOT, recorder, tmp_path)
+        assert (conforms, found.common_margin) == (False, common)
+        mean = (3 * off + 4) / 12
+        assert found.margin_spread == pytest.approx((off + 4 - mean) * 2.0**-24, rel=1e-6, abs=0)
+
+
 def test_of_a_long_trajectory_log_spaced_records_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "MOST_NUMBERS", 1)
     monkeypatch.setattr(training, "FEWEST", 10)
