@@ -71,6 +71,7 @@ def test_a_step_less_its_momentum_is_known_as_both_steps_are() -> None:
         (Program(through_norm=False), "Z", 2, "no gradient through the norm of f", None),
         (Program(transposed=True), "Y", 1, "a transposed Y", None),
         (Program(momentum_y=0.9), "Y", 2, "momentum (0.9)", 0.9),
+        (Program(momentum_y=0.37), "Y", 2, "momentum (0.37)", 0.37),
         (Program(momentum_z=0.37), "Z", 3, "momentum (0.37)", 0.37),
         (Program(momentum_y=-0.3), "Y", 2, None, None),
         (Program(momentum_z=-0.3), "Z", 3, None, None),
