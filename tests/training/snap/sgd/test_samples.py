@@ -85,6 +85,8 @@ def test_tokens_and_queries_are_found_by_name() -> None:
     assert classes.first.tolist() == [0, 3, 5, 9]
     assert classes.token.tolist() == [0, 1, 2, 3, 2, 0, 4, 2, 5]
     np.testing.assert_allclose(classes.probability, [0.5, 0.2, 0.3, 0.2, 0.8, 0.2, 0.4, 0.2, 0.2], rtol=1e-15)
+    absent = SequenceClasses.from_weights("absent", 9, [("n", "q", {"of no class": 0, "a": 1})])
+    assert (absent.tokens[:2], classes_of(absent).token.tolist()) == (("of no class", "a"), [0])
 
 
 def test_attention_and_entropy_by_hand() -> None:
