@@ -2,9 +2,11 @@
 
 from collections import Counter
 from itertools import combinations, permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +14,7 @@ from marginaudit.orders.ntp import Dataset, Sample, check_assumptions, dataset_f
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.orders.ntp.realize import part
 from marginaudit.orders.ntp.realize.part import document_of, largest_part
+from marginaudit.orders.ntp.realize.program import program, solved
 from marginaudit.orders.ntp.realize.samples import Samples, samples_of, samples_of_dataset
 from marginaudit.orders.ntp.realize.survey import survey
 from marginaudit.orders.ntp.realize.winners import allowed, ascend, kept
@@ -80,6 +83,16 @@ def test_a_small_text_exactly(lines: list[str], majority: bool) -> None:
     best, fits = largest(lines, majority=majority)
     assert (found.part.lower, found.part.upper, found.fits) == (best, best, fits)
     assert found.part.method.startswith("exact; ")
+
+
+@pytest.mark.parametrize(("bound", "most"), [(-5 + 1e-9, 5), (-5 - 1e-9, 5), (-5.9, 5), (None, 16), (-np.inf, 16)])
+def test_a_bound_is_the_whole_number_below_it_up_to_the_solver_s_tolerance(
+    bound: float | None, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scipy.optimize, "milp", lambda *_, **__: SimpleNamespace(x=None, mip_dual_bound=bound))
+    written = program(samples_of(numbered("x", GAP)))
+    assert written.weight.sum() == 16
+    assert solved(written, 1) == (None, most)
 
 
 def test_each_way_to_a_larger_part_is_gone_no_farther_than_needed(monkeypatch: pytest.MonkeyPatch) -> None:
