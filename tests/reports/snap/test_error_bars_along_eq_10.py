@@ -14,6 +14,7 @@ from marginaudit.reports import series as measured
 from marginaudit.reports.series import FORMULA_ROUNDING, series
 from marginaudit.reports.snap import common_token, eq10, token_gains
 from marginaudit.reports.snap.claims import (
+    corollary1,
     corollary1_steps,
     eq13,
     eq90,
@@ -250,7 +251,7 @@ def test_bars_of_theorem_5(monkeypatch: pytest.MonkeyPatch) -> None:
     bars_are(theorem5.trained(at), 0.25)
 
 
-def test_bars_of_quantiles_over_seeds() -> None:
+def test_bars_of_quantiles_over_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Values 0 to 1999, and of the larger ones an error of 3: 35 and 7 of them are above the bounds at 0.01."""
     assert ranks(2000, 0.01) == (35, 7)
     assert ranks(12, 0.5, 2.0**-12) == (11, 0)  # all of twelve on one side of a median: 2^-12
@@ -258,6 +259,9 @@ def test_bars_of_quantiles_over_seeds() -> None:
     error = np.where(value < 1000, 1.0, 3.0)
     found = quantile(Approximation(value[:, None], error[:, None]), np.array([4]), 0.01)
     assert (found.value.tolist(), found.radius.tolist()) == ([(1964 + 1992) / 2], [(1992 - 1964) / 2 + 3])
+    sigma = Approximation(value[:, None], error[:, None])
+    monkeypatch.setattr(corollary1, "drawn", lambda *_: SimpleNamespace(step=np.array([4]), sigma=sigma))
+    np.testing.assert_array_equal(corollary1.sigmas(0.01, late=False)(run("snap-symmetric")).radius, found.radius)
     few = quantile(Approximation(value[:20, None], error[:20, None]), np.array([4]), 0.01)
     assert (few.value.tolist(), few.radius.tolist()) == ([value[:20].max()], [np.inf])
     both = largest(Approximation(np.array([[1.0, -7.0], [2.0, 0.5]]), np.array([[0.1, 0.2], [0.4, 0.3]])))
