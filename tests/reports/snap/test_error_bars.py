@@ -1,5 +1,6 @@
 """Each series has the whole error bar of what it is made of, and the quantiles are those of the law by brute force."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import comb, log
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.snap import SequenceClasses
+from marginaudit.reports import LEDGER
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.reports.snap import (
@@ -19,6 +21,7 @@ from marginaudit.reports.snap import (
 from marginaudit.reports.snap.ball_arithmetic import certified
 from marginaudit.reports.snap.binomial import LEVELS, ROUNDING, Interval, chance_outside
 from marginaudit.reports.snap.claims import (
+    eq64,
     eq112,
     lemma2,
     lemma5,
@@ -49,7 +52,7 @@ from marginaudit.training.snap.limit.recursion import gap, h_star
 from tests.measured import judgement
 from tests.reports.snap.bars import bars_are
 from tests.reports.snap.samples import on, run
-from tests.twins import parts
+from tests.twins import part, parts
 
 EPS = float(np.finfo(float).eps)
 
@@ -247,6 +250,24 @@ def test_bars_of_remark_3() -> None:
     x = continuous(sides.step, M, eta).logit
     size = x.value + np.abs(np.log(x.value)) + np.log(M - 1) + 1
     bars_are(sides, x.error * np.abs(1 - 1 / x.value) + FORMULA_ROUNDING * size)
+
+
+def test_bars_of_eq_64_are_those_of_the_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of M h known to 1/4 the size of dg/ds, which falls with M h, is anywhere between its values at both ends."""
+    at, M, eta = run("snap-single"), 5000, 0.5
+
+    def unsure(*of: Any) -> Any:
+        found = continuous(*of)
+        return replace(
+            found, logit=replace(found.logit, value=found.logit.value + 9, error=np.full_like(found.logit.error, 0.25))
+        )
+
+    monkeypatch.setattr(eq64, "continuous", unsure)
+    found = part(LEDGER["snap.eq64"], "Its size").measure(at)
+    x = unsure(found.step.astype(float), M, eta).logit.value
+    for end in (x - 0.25, x + 0.25):
+        size = M * eta * np.exp(end) / (M - 1 + np.exp(end)) ** 3
+        assert ((found.lower <= size) & (size <= found.upper)).all()
 
 
 def test_bars_of_counts_that_are_alike() -> None:
