@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import flint
+import mpmath
 import numpy as np
 import pytest
 
@@ -168,6 +169,34 @@ def test_margins_that_are_one_but_for_rounding_are_common(tmp_path: Path) -> Non
         assert (conforms, found.common_margin) == (False, common)
         mean = (3 * off + 4) / 12
         assert found.margin_spread == pytest.approx((off + 4 - mean) * 2.0**-24, rel=1e-6, abs=0)
+
+
+def test_what_lies_outside_of_the_embeddings_counts_to_the_bar(tmp_path: Path) -> None:
+    """Ten roundings of single precision, of which fourteen may lie there."""
+    recorder, E = Recorder(*LR), WIDE.embeddings
+    outside = np.linalg.svd(E)[2][-1]
+    W = np.random.default_rng(0).normal(size=(4, 4)) @ E
+    W += 10 * 2.0**-24 * np.linalg.norm(W) * np.outer([1, 0, 0, 0], outside)
+    recorder.stage1(1, W.astype(np.float32))
+    found, conforms = measured(WIDE, recorder, tmp_path)
+    assert not conforms
+    assert 10 * 2.0**-24 < found.stage1.distance_error[0] < 12 * 2.0**-24
+
+
+def test_rounded_weights_are_no_farther_from_the_law_than_the_bar(tmp_path: Path) -> None:
+    """T steps are T eta0 W* / ||W*||, with 1 at n(x) and 0 elsewhere less 1/4 in column x of W*, of length sqrt 3."""
+    recorder, exact = Recorder(*LR), {}
+    star = np.eye(4)[:, [ONE_HOT.index[ONE_HOT.collocation.function[x]] for x in ONE_HOT.vocabulary]] - 0.25
+    with mpmath.workdps(40):
+        for t in range(1, 30):
+            exact[t] = t * mpmath.mpf(LR[0]) / mpmath.sqrt(3) * mpmath.matrix(star.tolist())
+            recorder.stage1(t, np.array(exact[t].tolist(), dtype=float))
+        found, conforms = measured(ONE_HOT, recorder, tmp_path)
+        assert conforms
+        for W, bar in zip(exact.values(), found.stage1.distance_error, strict=True):
+            off = W - mpmath.matrix(np.array(W.tolist(), dtype=float).tolist())
+            assert 0 < mpmath.mnorm(off, "f") <= bar * mpmath.mnorm(W, "f")
+            assert bar < 1e-14
 
 
 def test_of_a_long_trajectory_log_spaced_records_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
