@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
 import mpmath
 import numpy as np
@@ -68,6 +69,9 @@ def test_the_distance_to_the_optimum_is_what_weak_duality_gives(
     x, direction, weight = exactly(W, lam)
     for bound, exact in ((found.relative_gap, x), (found.direction_radius, direction), (found.weight_radius, weight)):
         assert exact <= bound <= exact * (1 + 1e-9) + (2e-7 if x == 0 else 0)
+    with mpmath.workdps(60):
+        x = mpmath.mpf(found.relative_gap)
+        assert found.direction_radius >= mpmath.sqrt(2 * x / (1 + mpmath.sqrt(1 - x)))
     certificate, w, y = found.certificate, [Fraction(v) for v in W.tolist()], [Fraction(v) for v in lam.tolist()]
     pulled = combine(A, y)
     dual = 2 * sum(y) - dot(pulled, pulled)
@@ -108,6 +112,23 @@ def test_the_bound_of_the_gap_written_out() -> None:
             (found.weight_radius, weight),
         ):
             assert abs(bound / expected - 1) < 12 * u
+
+
+def test_the_bound_of_the_gap_is_its_largest_within_the_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside all signs of errors that are far above rounding; the least margin is of a row without a multiplier."""
+    W, lam = np.array([0.75, 0.5, -0.5, -0.375]), np.array([0.25, 0.625, 0])
+    of_margins, of_sums = 2.0**-10 * np.array([1.0, 3, 2]), 2.0**-10 * np.array([2.0, 0, 1, 5])
+    margin, pulled = ROWS.margins(column(W))[0], ROWS.adjoint(lam)[0][:, 0]
+    monkeypatch.setattr(Rows, "margins", lambda *_: (margin, of_margins))
+    monkeypatch.setattr(Rows, "adjoint", lambda *_: (column(pulled), column(of_sums)))
+    largest = max(
+        np.sum((W - pulled - signs[:4] * of_sums) ** 2)
+        + 2 * lam @ (margin + signs[4:] * of_margins - 1)
+        + (1 / (margin + signs[4:] * of_margins).min() ** 2 - 1) * W @ W
+        for signs in map(np.array, product((-1, 1), repeat=7))
+    )
+    found = certified(enclose(ROWS, column(W), lam))
+    assert found.relative_gap == pytest.approx(largest / (W @ W), rel=1e-12, abs=0)
 
 
 def test_a_margin_that_is_not_positive_beyond_rounding_proves_nothing() -> None:
