@@ -116,3 +116,4 @@ def test_a_dropped_row_comes_back() -> None:
     after = polished(rows, replace(found, multipliers=multipliers, W=found.W + 1e-3))
     assert after.direction_radius < FLOOR
     assert after.multipliers[largest] > 0
+    assert polished(rows, after) is after
