@@ -97,15 +97,30 @@ def test_the_rates_constant_is_from_the_enclosure_only_where_float64_has_none(mo
     assert (found.step.tolist(), found.value.tolist()) == (step.tolist(), value.tolist())
     assert found.radius.tolist() == radius.tolist()
     late = series([0.5, 0.25], radius=[0.1, 0.2], step=np.array([3, 10]))
-    monkeypatch.setattr(theorem1_rate, "late_records", lambda *_: late)
-    for error, degenerate, enclosed in ((np.inf, False, True), (np.inf, True, False), (0.1, False, False)):
-        stage = replace(run.trained.stage2, error=np.full(21, error))
+    bars: list[Any] = []
+
+    def records(*of: Any) -> Any:
+        bars.append(of[-1])
+        return late
+
+    monkeypatch.setattr(theorem1_rate, "late_records", records)
+    by_balls: Any
+    for error, degenerate, by_balls in (
+        (np.inf, False, None),
+        (np.inf, True, None),
+        (0.1, False, None),
+        (0.1, False, 1),
+    ):
+        enclosed = not degenerate and (error == np.inf or by_balls is not None)
+        stage = replace(run.trained.stage2, error=np.full(21, error), distance_error=np.full(21, 0.25))
         again: Any = Run(run.dataset, run.config)
         asymptotics = replace(run.trained.asymptotics, degenerate=degenerate)
-        again.__dict__["trained"] = replace(run.trained, stage2=stage, asymptotics=asymptotics)
+        again.__dict__["trained"] = replace(run.trained, stage2=stage, asymptotics=asymptotics, enclosed=by_balls)
         constant = judgement("sharp.rate").measure(again)
         assert (constant.value.tolist() == [0.5 * 9, 0.25 * 100]) is enclosed
         assert (constant.radius.tolist() == [0.1 * 9, 0.2 * 100]) is enclosed
+    distance = run.trained.stage2.distance
+    assert [bar[-1] for bar in bars] == [np.inf, pytest.approx(((distance[-1] + 0.25) ** 2 - distance[-1] ** 2) / 2)]
 
 
 @pytest.mark.parametrize(
