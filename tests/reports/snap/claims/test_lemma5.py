@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from marginaudit.reports.snap.claims.lemma5 import one_class
+from tests.reports.snap.growth_runs import run as run_at
 from tests.reports.snap.samples import run
 from tests.training.snap import dense, growth
 
@@ -24,3 +25,9 @@ def test_lemma_5_rows_are_those_of_plain_sgd_in_high_precision() -> None:
     np.testing.assert_allclose(found.value[last], w, rtol=1e-12)
     h = float(precise_star(24, 9, 0.5)[24]) / 9
     np.testing.assert_allclose(stated.value[last], [8 * h] + [-h] * 8, rtol=1e-14)
+
+
+def test_balls_stay_small_however_long_the_steps() -> None:
+    """A first step of 300 leaves 1 - alpha of about exp(-300)."""
+    for series in one_class(run_at("snap-symmetric", lr_y=300.0)):
+        assert (series.radius <= 1e-15 * np.abs(series.value)).all()
