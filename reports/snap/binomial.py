@@ -21,6 +21,9 @@ LEVELS = (0.99, 0.9, 0.5, 0.1, 0.01, 1e-3, 1e-6)
 ROUNDING = 1e-9
 """Relative error of a tail of the binomial law in float64; below 1e-12 in comparisons with sums of many digits."""
 
+FAINT = 1e-200
+"""Chances below are not told apart: scipy's tails are wrong from about 1e-249 down, and many are 0."""
+
 LEAST, MOST = 1e-15, 1e12
 """Range in which quantiles of a relative deviation are sought."""
 
@@ -67,10 +70,11 @@ def chance_outside(N: Integers, p: Floats, interval: Interval, others: Floats | 
     rest = 1 - p if others is None else others
     widest, narrowest = ((np.ceil(low) - 1, np.floor(high)) for low, high in (interval.widest, interval.narrowest))
     outside = _tails(N, p, rest, *widest)
-    least = outside * (1 - ROUNDING)
+    least = np.where(outside < FAINT, 0.0, outside * (1 - ROUNDING))
     if not np.array_equal(widest, narrowest):  # a whole number lies between two ends
         outside = _tails(N, p, rest, *narrowest)
-    most = np.minimum(outside * (1 + ROUNDING), 1.0)
+    possible = (narrowest[0] >= 0) | (narrowest[1] < N)
+    most = np.minimum(np.where(possible, np.maximum(outside * (1 + ROUNDING), FAINT), 0.0), 1.0)
     return (least + most) / 2, (most - least) / 2
 
 

@@ -22,6 +22,21 @@ def test_tails_are_sums_of_many_digits(N: int, p: float) -> None:
             assert radius[0] < 1e-8
 
 
+def test_the_bar_of_faint_tails_reaches_to_them() -> None:
+    """scipy has 0, or something else, where these are 1e-300 to 1e-240."""
+    N, p, open_end = 28453, 1 / 40, np.array([np.inf])
+    with mp.workdps(40):
+        terms = [mp.binomial(N, j) * mp.mpf(p) ** j * (1 - mp.mpf(p)) ** (N - j) for j in range(60)]
+        for k in range(5, 60):
+            least, most = mp.fsum(terms[:k]), mp.fsum(terms[: k + 1])
+            low = np.array([k + 0.5])
+            for widest, true in ((low, (most,)), (low - 1, (least, most))):
+                interval = Interval((widest, open_end), (low, open_end))
+                value, radius = chance_outside(np.array([N]), np.array([p]), interval)
+                assert all(abs(mp.mpf(float(value[0])) - one) <= float(radius[0]) for one in true)
+                assert float(radius[0]) < max((most - true[0]) * 0.6, most * 1e-8, 1e-199)
+
+
 def test_ends_of_the_interval_are_inside_and_unknown_ones_widen_the_bar() -> None:
     N, p = np.array([4]), np.array([0.5])
     value, radius = chance_outside(
