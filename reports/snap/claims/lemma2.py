@@ -128,6 +128,11 @@ def likeness(run: ClassRun) -> Series:
     return series(middle, radius=np.maximum(most - middle, middle - least).clip(min=0.0), step=lengths, clock="T - 1")
 
 
+def once_drawn(run: ClassRun) -> float:
+    """Contextual tokens among which every token of a class is likely drawn ten times: attention is near c then."""
+    return max(1e3, 10 / float(run.dataset.P[run.dataset.P > 0].min()))
+
+
 def order_statistics(seeds: int) -> tuple[int, int]:
     """Ranks i < j, from 1, between whose order statistics the quantile `SHARE` lies; 0 and seeds + 1: nothing known."""
     low, high = ranks(seeds, SHARE, LEVEL / 2)
@@ -148,7 +153,7 @@ LEMMA2 = Claim(
         {
             "X^T diag(b) X = diag(X^T b)": by_counts(attention=True),
             f"1 - |X^T b - c|_1/2 tends to 1 (its {SHARE:.0%} quantile, error bars at level {LEVEL:g})": Limit(
-                measure=likeness, predicted=lambda _: 1.0, regime=lambda _: 1e3
+                measure=likeness, predicted=lambda _: 1.0, regime=once_drawn
             ),
         }
     ),

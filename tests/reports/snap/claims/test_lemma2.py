@@ -2,8 +2,10 @@
 
 import pytest
 
-from marginaudit.orders.snap import CASES
+from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.snap.claims.lemma2 import identities, likeness
+from tests.measured import measured
 from tests.reports.snap.samples import on, run
 
 
@@ -32,6 +34,13 @@ def test_attention_is_followed_for_six_decades_and_more() -> None:
     assert ((away[:-1] / away[1:] > 2.5) & (away[:-1] / away[1:] < 4)).all()
     assert (found.radius < 0.3 * (1 - found.value)).all()
     assert (found.radius > 0).all()
+
+
+@pytest.mark.parametrize("rare", [1e-8, 1e-12, 1e-300])
+def test_a_token_too_rare_to_be_drawn_does_not_show_another_limit(rare: float) -> None:
+    data = SequenceClasses.from_weights("rare", 9, [("a", "q", {"x": rare, "y": 1.0})])
+    found = measured(LEDGER["snap.lemma2"]).judge(on(data, seeds=500))
+    assert found.verdict is Verdict.INCONCLUSIVE
 
 
 def test_the_sequences_are_those_of_the_runs_seed() -> None:
