@@ -116,7 +116,7 @@ class Arm:
 
 
 def _last(run: Run, claim: Claim) -> dict[str, float | None]:
-    """1 - cos at the last step with its error bar, and the bound on it; None where there is none."""
+    """1 - cos at the last step, None under an unbounded error bar, with that bar and the bound; or None of each."""
     nothing: dict[str, float | None] = dict.fromkeys(("error", "bar", "bound"))
     try:
         if claim.absent(run) is not None:
@@ -126,14 +126,14 @@ def _last(run: Run, claim: Claim) -> dict[str, float | None]:
     judgement: Any = claim.judgement
     series = judgement.measured(run)
     bound = float(np.asarray(judgement.upper(run, series.step[-1:].astype(float)))[0])
-    value, bar = float(series.value[-1]), float(series.radius[-1])
-    return {"error": value, "bar": bar, "bound": bound}
+    value = float(series.value[-1]) if series.bounded[-1] else None
+    return {"error": value, "bar": float(series.radius[-1]), "bound": bound}
 
 
 def wide(found: Mapping[str, float | None]) -> bool:
     """Whether the error bar leaves much of a direction error open."""
     error, bar = found["error"], found["bar"]
-    return error is not None and bar is not None and not bar <= WIDE * error
+    return bar is not None and (error is None or not bar <= WIDE * error)
 
 
 def _enclosed(run: Run, last: Mapping[str, dict[str, float | None]]) -> bool:

@@ -112,6 +112,15 @@ def test_no_direction_where_the_solver_proves_nothing(apart: float) -> None:
     assert verdict in (Verdict.INCONCLUSIVE, Verdict.HOLDS, Verdict.VACUOUS)
 
 
+def test_no_direction_where_its_error_bar_is_unbounded_but_by_enclosure() -> None:
+    plain = replace(arm(d=2), end=unit(4, 2, 0), config=Config(steps1=20, steps2=600))
+    row, enclosed = plain.row(1.0), replace(plain, certify=True).row(1.0)
+    assert [row[f"stage2_{name}"] for name in ("error", "bar", "slack")] == [None] * 3
+    assert enclosed["certified"]
+    assert 0 < enclosed["stage2_bar"] < 1e-15 < enclosed["stage2_error"] < 0.1
+    assert enclosed["stage2_slack"] > 1
+
+
 @pytest.mark.parametrize("steps", [0, 1])
 def test_no_direction_where_stages_are_too_short(steps: int) -> None:
     short = replace(arm(), config=Config(steps1=steps, steps2=steps))
