@@ -21,11 +21,16 @@ def attention(data: SequenceClasses, Z: Floats) -> Floats:
     >>> attention(data, np.array([[np.log(3), 0.0]])).round(3).tolist()
     [[0.875, 0.125], [0.0, 1.0]]
     """
+    return _shares(data, Z, data.P)
+
+
+def _shares(data: SequenceClasses, Z: Floats, P: Floats) -> Floats:
+    """Proportional to P exp(z) in each class that has a positive P."""
     asked = np.empty(data.K, dtype=np.int64)
     for row, members in enumerate(data.queries.values()):
         asked[list(members)] = row
-    scores = np.where(data.P > 0, Z[..., asked, :], -np.inf)
-    weights = data.P * np.exp(scores - scores.max(axis=-1, keepdims=True))
+    scores = np.where(P > 0, Z[..., asked, :], -np.inf)
+    weights = P * np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
@@ -45,7 +50,7 @@ def entropy_of_distinct(data: SequenceClasses, Z: Floats) -> Floats:
     rows = np.flatnonzero(distinct.any(axis=1))
     if not len(rows):
         raise ValueError(f"{data.name}: got no class with a distinct token, expected one")
-    own = np.where(distinct, attention(data, Z), 0.0)[..., rows, :]
-    share = own / own.sum(axis=-1, keepdims=True)
-    terms = np.where(share > 0, share * np.log(np.where(share > 0, share, 1.0)), 0.0)
-    return np.asarray(-terms.sum(axis=-1).mean(axis=-1))
+    P = np.where(distinct.any(axis=1, keepdims=True) & ~distinct, 0.0, data.P)
+    share = _shares(data, Z, P)[..., rows, :]
+    terms = np.where(share > 0, share * -np.log(np.where(share > 0, share, 1.0)), 0.0)
+    return np.asarray(terms.sum(axis=-1).mean(axis=-1))

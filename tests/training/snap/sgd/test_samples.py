@@ -103,6 +103,9 @@ def test_attention_and_entropy_by_hand() -> None:
     far = Z.copy()
     far[:, 1, SMALL.contextual.index("d")] = 5000.0
     np.testing.assert_allclose(entropy_of_distinct(SMALL, far), 0, atol=1e-300)
+    common = np.zeros((3, len(SMALL.contextual)))
+    common[:, SMALL.contextual.index("a")] = 5000.0
+    np.testing.assert_allclose(entropy_of_distinct(SMALL, common), third / 3, rtol=1e-14)
     none = SequenceClasses.from_weights("none", 9, [("x", "q", {"a": 1}), ("y", "q", {"a": 1})])
     with pytest.raises(ValueError, match="none: got no class with a distinct token, expected one"):
         entropy_of_distinct(none, np.zeros((1, 1)))
