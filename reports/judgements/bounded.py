@@ -358,8 +358,8 @@ def _detail(measured: Series, bound: Series, at: int, side: str) -> str:
     where = "" if measured.step is None else f"{measured.clock} = {position_text(measured.step[at])}"
     if measured.label:
         where = f"{measured.label[at]}, {where}" if where else measured.label[at]
-    relative = float(measured.radius[at] + bound.radius[at])
+    bars, size = float(measured.radius[at] + bound.radius[at]), 1.0
     if not measured.log:
-        size = max(abs(float(measured.value[at])), abs(float(bound.value[at])))
-        relative = relative / size if size else 0.0
-    return f"Least room at {where}, against the {side} bound; relative error bars {relative:.1e}."
+        size = max(abs(float(measured.value[at])), abs(without_the_least(float(bound.value[at])) or 0.0))
+    shown = f"relative error bars {bars / size:.1e}" if size else f"error bars {bars:.1e}"
+    return f"Least room at {where}, against the {side} bound; {shown}."

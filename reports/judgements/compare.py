@@ -75,8 +75,8 @@ UNDERFLOW = "Underflow may have taken all digits of both sides; logarithms would
 
 def underflown(left: Series, right: Series) -> NDArray[np.bool_]:
     """Whether underflow may have taken the digits of both sides, which no error bar tells."""
-    sizes = [np.abs(side.value.astype(float)) for side in (left, right)]
-    return np.asarray((np.maximum(*sizes) <= FADED) & (not left.log))
+    sizes = [np.abs(number.astype(float)) for side in (left, right) for number in (side.value, side.radius)]
+    return np.asarray((np.maximum.reduce(sizes) <= FADED) & (not left.log))
 
 
 def _zero(side: Series) -> NDArray[np.bool_]:

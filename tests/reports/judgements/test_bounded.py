@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Parts, Threshold
 from marginaudit.reports.judgements.bounded import first_step
+from marginaudit.reports.judgements.compare import UNDERFLOW
 from marginaudit.reports.series import Series, exact_series, series
 from marginaudit.reports.verdict import LEAST, Evidence, Finding, Verdict
 from tests.reports.judgements.test_judgements import STEP, measured, run
@@ -393,7 +394,7 @@ def test_the_detail_gives_relative_error_bars() -> None:
     labelled = series([2.0], radius=0.125, step=np.array([3]), label=("a",))
     said = "Least room at a, t = 3, against the upper bound; relative error bars 3.1e-02."
     assert of_entries(labelled, upper=[-4.0]).detail == said
-    assert "error bars 0.0e+00" in of_entries(series([0.0], radius=0.5), upper=[0.0]).detail
+    assert "; error bars 5.0e-01" in of_entries(series([0.0], radius=0.5), upper=[0.0]).detail
     assert "error bars 2.5e-01" in of_entries(series([2.0], radius=0.25, log=True), upper=[5.0]).detail
 
 
@@ -445,6 +446,9 @@ def test_a_strict_sign_is_shown_as_a_bound_of_0() -> None:
     at_zero = Bounded(measured(0.0 * STEP), lower=above_zero).judge(run())
     assert (at_zero.verdict, at_zero.slack) == (Verdict.VIOLATED, None)
     assert Bounded(measured(0.0 * STEP), lambda _, t: np.full(len(t), -LEAST)).judge(run()).verdict is Verdict.VIOLATED
+    open_ = Bounded(measured(0.0 * STEP, radius=0.25), lower=above_zero).judge(run())
+    assert (open_.verdict, "; error bars 2.5e-01." in open_.detail) == (Verdict.INCONCLUSIVE, True)
+    assert UNDERFLOW not in open_.detail
     underflown = series(0.0 * STEP, radius=1e-323, step=STEP)
     assert Bounded(lambda _: underflown, lower=above_zero).judge(run()).verdict is Verdict.INCONCLUSIVE
     assert Bounded(lambda _: underflown, upper=lambda run, t: -above_zero(run, t)).judge(run()).verdict is (
