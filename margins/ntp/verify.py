@@ -260,7 +260,7 @@ def read(path: str | Path, reader: Callable[[Path], Read]) -> Read:
     except RecursionError:
         where, got, expected = str(path), "JSON nested too deeply", "a dataset and its certificate"
     except ValueError as error:  # no JSON, no UTF-8, a path with a zero byte, an integer of thousands of digits
-        where, got, expected = str(path), str(error), "JSON, or a text dataset, in UTF-8"
+        where, got, expected = str(path), str(error), "JSON in UTF-8 (a dataset may be text)"
     raise Unreadable(where, got=got, expected=expected)
 
 

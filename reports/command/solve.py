@@ -70,8 +70,11 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
             solved = source.paper.solve(source.dataset, source.place, method, problems)
         document = None if certificate is None else solved.certificate()
     except NotExact as error:
+        if method == "cvxpy":
+            expected = "--method exact or auto: a certificate is of exact solutions"
+            raise InputError("--certificate", got="--method cvxpy", expected=expected) from None
         expected = "a dataset that has exact solutions, for --method exact and --certificate"
-        raise InputError(shown_path(dataset), got=f"a problem without ({error})", expected=expected) from None
+        raise InputError(shown_path(dataset), got=f"no exact solution ({error})", expected=expected) from None
     except SolverFailure as error:
         expected = "one on which the solver proves its answer"
         raise InputError(shown_path(dataset), got=f"a dataset without a solution: {error}", expected=expected) from None

@@ -84,7 +84,7 @@ def no_growth(run: ClassRun) -> str | None:
         Eta_Y is beyond what float64 can follow.
     """
     if run.M < 2:
-        return "M is below 2, and h is not defined."
+        return "M is below 2, and zeta_n, which h scales, is not defined."
     if run.eta_Y > LARGEST_RATE:
         raise NotFollowed(f"with eta_Y above {LARGEST_RATE:g}, exp(M h*) leaves float64 in the first step")
     return None

@@ -82,7 +82,7 @@ def _powers(axis: "Axes", found: Tightened) -> None:
     axis.plot([], [], "D", color=BOUND, ms=5, mfc="none", ls="", label="bound")
     axis.axvline(0, color=REFERENCE, lw=0.8)
     axis.set_yticks(range(len(shown)), [as_text(one.factor) for one in shown])
-    axis.set_ylim(len(shown) - 0.5, -0.5)
+    axis.set_ylim(max(len(shown), 1) - 0.5, -0.5)
     axis.set_xlabel("power")
     axis.set_title("powers of the factors")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15))

@@ -31,6 +31,10 @@ from tests.command_line import SVOP, Command
         ),
         (["train", "example-1", "--json=1"], ["--json: got a value, expected none"]),
         (["solve", "example-1", "--method", "x"], ["--method: got 'x', expected one of auto, exact, cvxpy"]),
+        (
+            ["solve", "example-1", "--method", "cvxpy", "--certificate", "new.json"],
+            ["--certificate: got --method cvxpy, expected --method exact or auto"],
+        ),
         (["solve", "example-1", "--certificate", ""], ["--certificate: got '', expected a path"]),
         (["audit", "example-1", "--out", "a\0b"], [r"--out: got 'a\x00b', expected a path"]),
         (["audit", "example-1", "--paper", ""], ["--paper: got '', expected one of ntp, snap, all"]),

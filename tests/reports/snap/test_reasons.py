@@ -58,7 +58,11 @@ def alone(M: int) -> SequenceClasses:
     [
         (lemma8.LEMMA8_ANY_M.absent, on(alone(1)), "M is below 2."),
         (lemma8.LEMMA8_ANY_M.absent, on(alone(2)), None),
-        (no_recorded_growth, on(alone(1), at=(), steps=0), "M is below 2, and h is not defined."),
+        (
+            no_recorded_growth,
+            on(alone(1), at=(), steps=0),
+            "M is below 2, and zeta_n, which h scales, is not defined.",
+        ),
         (eq10.no_path, on(SAME, lr_y=501.0), DEPENDENT),
         *((claim.absent, on(SAME, lr_y=501.0), DEPENDENT) for claim in NEED_AN_INVERSE),
         (remark1.no_overlap_of_two, on(alone(90)), "There is one class, and no overlap of two."),
