@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from marginaudit.orders.snap import common_tokens, distinct_tokens, rescaled
-from marginaudit.reports.claim import Claim
+from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Limit, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
@@ -42,11 +42,19 @@ def weaker(run: ClassRun) -> tuple[Approximation, Approximation]:
     """z-dot of the common token and mean xi of eq. 10 over gamma rho_0^-4 where Z = 0, along `WEAKER`.
 
     M grows with the square of that, so that Assumption 2 is no farther than it was.
+
+    Raises
+    ------
+    BeyondTheRun
+        float64 does not hold a class's share on its distinct tokens.
     """
     [common] = common_tokens(run.dataset)
     moved, xi = [], []
     for times in WEAKER:
-        data = replace(rescaled(run.dataset, 1 / times), M=int(np.ceil(run.M * times**2)))
+        try:
+            data = replace(rescaled(run.dataset, 1 / times), M=int(np.ceil(run.M * times**2)))
+        except ValueError as error:  # squares of distinct tokens are 0 in float64
+            raise BeyondTheRun(str(error)) from None
         found = rates_at_start(data, run.eta_Y)
         unit = found.gradient.gamma * mean_square(data)
         moved.append(found.z_dot[[name for _, name in Logits(data).names].index(common)] / unit)

@@ -28,6 +28,7 @@ APART = SequenceClasses.from_weights("apart", 9, [("m", "q", {"a": 1}), ("n", "q
 INSIDE = SequenceClasses.from_weights("inside", 90, [("m", "q", {"a": 1, "x": 1}), ("n", "q", {"x": 1})])
 LARGE = SequenceClasses.from_weights("large", 100_000, [("m", "q", {"a": 1, "b": 2, "x": 1}), ("n", "q", {"x": 1})])
 WEAK = SequenceClasses.from_weights("weak", 5000, [(n, "q", {"the": 3e-78, n: 1.0}) for n in "mn"])
+FAINT = SequenceClasses.from_weights("faint", 5000, [(n, "q", {"the": 1.0, n: 1e-170}) for n in "mn"])
 SAME = SequenceClasses.from_weights("same", 90, [("m", "q", {"a": 1}), ("n", "q", {"a": 1})])
 NEARLY = SequenceClasses.from_weights("nearly", 90, [("m", "q", {"a": 6, "b": 4}), ("n", "q", {"a": 6 + 1e-7, "b": 4})])
 DEPENDENT = "The classes' attention is linearly dependent: there is no E'."
@@ -115,6 +116,7 @@ def test_what_float64_does_not_follow_or_was_not_recorded_is_spoken_of_all_the_s
         (lambda _: lemma7.largest_lag(1000, 1e-18), single(), "ln M/eta_Y is beyond "),
         (two_stages.beyond_steps, single(lr_y=1e-17), "the scan ends at t = 1.7e+18, beyond 1e+18 steps"),
         (lemma11.across_the_turn, single(lr_y=1e-5), "g changes most at N = 2.181e+06, too late to fit"),
+        (eq13.weaker, on(FAINT), "a class has too little on its distinct tokens"),
         (theorem3_gain.along_sgd, on(LARGE), "a class's tokens times M = 300000 are beyond 200000"),
     ],
 )
