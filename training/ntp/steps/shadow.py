@@ -100,5 +100,5 @@ class Shadowed(Beside):
         if own.hidden or not iterate.normalised:
             return own.hidden and not other.hidden
         with np.errstate(over="ignore", invalid="ignore"):
-            apart = own.value - other.value * np.exp(other.log_scale - own.log_scale)
-        return not SAFETY * float(np.linalg.norm(apart)) < own.norm
+            apart = float(np.linalg.norm(own.value - other.value * np.exp(other.log_scale - own.log_scale)))
+        return not SAFETY * apart < own.norm

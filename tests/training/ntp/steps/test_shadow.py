@@ -231,7 +231,7 @@ def test_the_shadow_of_one_margin_has_each_its_own(
         assert type(made.pop()[1]) is kind
 
 
-def test_a_gradient_that_is_the_rounding_of_w_ov_has_no_direction() -> None:
+def test_a_gradient_that_is_the_rounding_of_w_ov_has_no_direction(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its own terms do not hide it."""
     E = np.array([[2.0, 0.0], [0.5, 1.0]])
     classes = sample_classes(TWO)
@@ -253,6 +253,12 @@ def test_a_gradient_that_is_the_rounding_of_w_ov_has_no_direction() -> None:
             Shadowed(loss(off), loss(of_shadow), shadow, lost=False).advance(iterate, 1, lambda _: None)
             expected = known or (off != 0 and not normalised)
             assert np.isfinite(iterate.inherited_error) == expected, (off, of_shadow, normalised)
+
+    far, iterate, shadow = loss(1e-9), *(Iterate(space.shape, 0.5, None) for _ in range(2))
+    larger = dataclasses.replace(far.gradient(shadow), log_scale=460.0)  # 1e200, whose square overflows
+    monkeypatch.setattr(far, "gradient", lambda _: larger)
+    Shadowed(loss(1e-9), far, shadow, lost=False).advance(iterate, 1, lambda _: None)
+    assert np.isinf(iterate.inherited_error)
 
 
 @pytest.mark.parametrize("steps", [True, False])
