@@ -191,12 +191,6 @@ def law(run: Run) -> Law:
     return Law(first, w * aside / eta, 2 * w * X / eta)
 
 
-def _no_law(run: Run) -> str | None:
-    if reason := nothing_to_learn(run, "and W_kq stays 0"):
-        return reason
-    return no_stage2(run)
-
-
 def _bound(run: Run, t: Steps) -> Steps:
     found = law(run)
     return np.asarray(((found.alpha + found.beta * np.log(t)) / t) ** 2)
@@ -225,7 +219,7 @@ SQUARED = Claim(
         threshold=lambda run: Threshold(law(run).start),
         guaranteed=_bound,
     ),
-    absent=_no_law,
+    absent=lambda run: nothing_to_learn(run, "and W_kq stays 0") or no_stage2(run),
     standing=proved("docs/proofs.md#11-sharptheorem1squared", "sharp.lemma6", "sharp.theorem1", hunted=2704),
 )
 
