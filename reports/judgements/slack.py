@@ -1,5 +1,6 @@
 """How far a measured quantity is from its bound: room, slack, and how far these repeat in another run."""
 
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -9,6 +10,18 @@ from marginaudit.reports.series import Series
 from marginaudit.reports.verdict import LEAST
 
 Side: TypeAlias = Literal["upper", "lower"]
+
+
+def as_known(side: Side, measured: Series) -> Series:
+    """The measured series, its values that are less than their error bars moved to the bars' ends towards the bound.
+
+    >>> from marginaudit.reports.series import series
+    >>> as_known("upper", series([0.25, 0.0, 3.0], radius=[0.5, 0.5, 1.0])).value.tolist()
+    [0.75, 0.0, 3.0]
+    """
+    size, end = np.abs(measured.value), measured.upper if side == "upper" else measured.lower
+    hidden = (size > 0) & (size < measured.radius) & measured.bounded
+    return measured if measured.log else replace(measured, value=np.where(hidden, end, measured.value))
 
 
 def relative_room(side: str, measured: Series, bound: Series) -> NDArray[np.float64]:
@@ -31,11 +44,12 @@ def repeats_within(ratio: float, reached: NDArray[np.float64]) -> float:
 def log_ratios(measured: Series, sides: list[tuple[Side, Series]], bars: int = 0) -> NDArray[np.float64]:
     """log(large / small) by side, of the quantity that should be the larger, each moved by ``bars`` error bars.
 
-    Infinite where their signs differ.
+    Without bars of the series `as_known`. Infinite where their signs differ.
     """
     found = []
     for side, bound in sides:
-        small, large = (measured, bound) if side == "upper" else (bound, measured)
+        seen = measured if bars else as_known(side, measured)
+        small, large = (seen, bound) if side == "upper" else (bound, seen)
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # of sides that are 0 or infinite
             low = np.asarray(small.value + bars * small.radius if bars else small.value, dtype=float)
             high = np.asarray(large.value - bars * large.radius if bars else large.value, dtype=float)

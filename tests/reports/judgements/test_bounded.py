@@ -398,6 +398,16 @@ def test_the_detail_gives_relative_error_bars() -> None:
     assert "error bars 2.5e-01" in of_entries(series([2.0], radius=0.25, log=True), upper=[5.0]).detail
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_value_less_than_its_error_bar_is_known_no_better_than_the_bar(sign: int) -> None:
+    noise = series([sign * 1e-26, sign * 1e-3], radius=[1e-4, 1e-5], step=np.array([1, 2]))
+    found = of_entries(noise, **{"upper" if sign > 0 else "lower": [sign * 1e-3, sign * 1.0]})
+    assert (found.worst_step, found.bound) == (1, sign * 1e-3)
+    assert found.measured == pytest.approx(sign * 1e-4, rel=1e-9, abs=0)
+    assert found.slack == pytest.approx(10, rel=1e-9, abs=0)
+    assert found.detail.endswith(" The error bar hides what was measured; its end is given.")
+
+
 def test_the_numbers_are_from_where_the_bound_says_something() -> None:
     """1/t against 4/t - 1/t^2 has the least room at t = 1, where a bound of 3 says nothing of what is at most 1."""
     claim = Bounded(measured(1 / STEP), lambda _, t: 4 / t - 1 / t**2, largest=1.0)
