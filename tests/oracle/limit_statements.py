@@ -16,6 +16,9 @@ from tests.oracle.stage2_statements import one_minus_cos, silence
 LONG, LONGEST = 40_000, 1_000_000
 """Steps of the long run: at least and at most, `DEEP` times as many as the regime begins after."""
 
+FARTHEST = 1e12
+"""Most of eta t of the long run: beyond, float64 rounds away what the samples' weights add to margins."""
+
 DEEP = 50
 
 SATURATED = 100.0
@@ -30,9 +33,9 @@ REACHED = 1e-7
 
 @lru_cache(maxsize=2)
 def long_run(e: Experiment) -> Late | None:
-    """None where the asymptotic regime is out of reach."""
+    """None where the asymptotic regime is out of reach of its steps, or of float64."""
     steps = max(LONG, int(DEEP * SATURATED * float(e.norm_kq) / e.settings.eta))
-    if steps > LONGEST:
+    if steps > LONGEST or steps * e.settings.eta > FARTHEST:
         return None
     ends = np.array([steps // 8, steps // 4, steps // 2, steps])
     records = (ends[:, None] - WINDOW + np.arange(WINDOW + 1)).ravel()
