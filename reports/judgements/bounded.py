@@ -205,7 +205,7 @@ class Bounded:
         )
         followed = (outcomes == Outcome.UNSURE) & self._proved(run, _steps(measured), sides)
         outcomes[followed] = Outcome.TRUE
-        rooms = np.array([relative_room(side, as_known(side, measured), bound) for side, bound in sides])
+        rooms = np.array([relative_room(side, measured, bound) for side, bound in sides])
         ratios, reached = log_ratios(measured, sides), log_ratios(measured, sides, bars=2)
         largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
         vacuous = self.vacuous(run, sides)
@@ -216,13 +216,13 @@ class Bounded:
         at_side, at = np.unravel_index(np.lexsort((ratios.ravel(), rooms.ravel(), says_less.ravel()))[0], rooms.shape)
         side, bound = sides[int(at_side)]
         reached[says_less > says_less[at_side, at]] = np.inf
-        worst, shown = int(at), as_known(side, measured)
+        worst, known = int(at), as_known(side, measured)
         return {
             "verdict": _verdict(outcomes, vacuous),
             "evidence": measured.evidence,
-            "measured": None if followed.all() else shown.shown(worst),
+            "measured": None if followed.all() else known.shown(worst),
             "bound": without_the_least(bound.shown(worst)),
-            "slack": None if followed.all() else slack(shown, bound, worst),
+            "slack": None if followed.all() else slack(known, bound, worst),
             "side": side,
             "repeats_within": repeats_within(float(ratios[at_side, at]), reached),
             "worst_step": measured.at(worst),
@@ -230,7 +230,7 @@ class Bounded:
             "informative_from": self._informative_from(run, first_spoken, start, largest, smallest)
             if measured.clock == "t"
             else None,
-            "detail": ("" if followed.all() else _detail(measured, bound, worst, side))
+            "detail": ("" if followed.all() else _detail(measured, known, bound, worst, side))
             + (f" {UNDERFLOW}" if outcomes[at_side, at] == Outcome.UNSURE and underflown(measured, bound)[at] else "")
             + (" At no step of the run does a bound say anything." if vacuous.all() else "")
             + _by_proof(followed, measured),
@@ -355,7 +355,7 @@ def _by_proof(followed: NDArray[np.bool_], measured: Series) -> str:
     )
 
 
-def _detail(measured: Series, bound: Series, at: int, side: Side) -> str:
+def _detail(measured: Series, known: Series, bound: Series, at: int, side: str) -> str:
     where = "" if measured.step is None else f"{measured.clock} = {position_text(measured.step[at])}"
     if measured.label:
         where = f"{measured.label[at]}, {where}" if where else measured.label[at]
@@ -363,6 +363,6 @@ def _detail(measured: Series, bound: Series, at: int, side: Side) -> str:
     if not measured.log:
         size = max(abs(float(measured.value[at])), abs(without_the_least(float(bound.value[at])) or 0.0))
     shown = f"relative error bars {bars / size:.1e}" if size else f"error bars {bars:.1e}"
-    hidden = as_known(side, measured).value[at] != measured.value[at]
+    hidden = known.value[at] != measured.value[at]
     end = " The error bar hides what was measured; its end is given." if hidden else ""
     return f"Least room at {where}, against the {side} bound; {shown}.{end}"

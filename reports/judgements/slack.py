@@ -24,8 +24,9 @@ def as_known(side: Side, measured: Series) -> Series:
     return measured if measured.log else replace(measured, value=np.where(hidden, end, measured.value))
 
 
-def relative_room(side: str, measured: Series, bound: Series) -> NDArray[np.float64]:
-    """How far the bound is from being reached: relative, and negative where it is broken."""
+def relative_room(side: Side, measured: Series, bound: Series) -> NDArray[np.float64]:
+    """How far the bound is from being reached by the series `as_known`: relative, and negative where it is broken."""
+    measured = as_known(side, measured)
     with np.errstate(over="ignore", invalid="ignore"):  # of an infinite side from itself
         difference = (bound.value - measured.value).astype(float) * (1 if side == "upper" else -1)
     if measured.log:

@@ -399,12 +399,14 @@ def test_the_detail_gives_relative_error_bars() -> None:
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_value_less_than_its_error_bar_is_known_no_better_than_the_bar(sign: int) -> None:
-    noise = series([sign * 1e-26, sign * 1e-3], radius=[1e-4, 1e-5], step=np.array([1, 2]))
+@pytest.mark.parametrize("scale", [1.0, 1e-20])  # beyond a slack of 1e16 the ratios decide
+def test_a_value_less_than_its_error_bar_is_known_no_better_than_the_bar(sign: int, scale: float) -> None:
+    seen, bars = scale * sign * np.array([1e-26, 1e-3]), scale * np.array([1e-4, 1e-5])
+    noise = series(seen, radius=bars, step=np.array([1, 2]))
     found = of_entries(noise, **{"upper" if sign > 0 else "lower": [sign * 1e-3, sign * 1.0]})
     assert (found.worst_step, found.bound) == (1, sign * 1e-3)
-    assert found.measured == pytest.approx(sign * 1e-4, rel=1e-9, abs=0)
-    assert found.slack == pytest.approx(10, rel=1e-9, abs=0)
+    assert found.measured == pytest.approx(sign * scale * 1e-4, rel=1e-9, abs=0)
+    assert found.slack == pytest.approx(10 / scale, rel=1e-9, abs=0)
     assert found.detail.endswith(" The error bar hides what was measured; its end is given.")
 
 
