@@ -22,7 +22,7 @@ ROUNDING = 1e-9
 """Relative error of a tail of the binomial law in float64; below 1e-12 in comparisons with sums of many digits."""
 
 FAINT = 1e-200
-"""Chances below are not told apart: scipy's tails are wrong from about 1e-249 down, and many are 0."""
+"""Least upper end of a chance that is not 0: scipy's tails are wrong from about 1e-249 down, and many are 0."""
 
 LEAST, MOST = 1e-15, 1e12
 """Range in which quantiles of a relative deviation are sought."""
@@ -70,7 +70,7 @@ def chance_outside(N: Integers, p: Floats, interval: Interval, others: Floats | 
     rest = 1 - p if others is None else others
     widest, narrowest = ((np.ceil(low) - 1, np.floor(high)) for low, high in (interval.widest, interval.narrowest))
     outside = _tails(N, p, rest, *widest)
-    least = np.where(outside < FAINT, 0.0, outside * (1 - ROUNDING))
+    least = outside * (1 - ROUNDING)
     if not np.array_equal(widest, narrowest):  # a whole number lies between two ends
         outside = _tails(N, p, rest, *narrowest)
     possible = (narrowest[0] >= 0) | (narrowest[1] < N)
