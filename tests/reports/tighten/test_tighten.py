@@ -146,8 +146,12 @@ def test_intervals_are_students() -> None:
 
 def test_two_runs_have_no_power_and_a_claim_that_says_nothing_no_constant() -> None:
     planted, given = claim(measure=scattered(0.0), upper=stated), [Numbers(f"of {n}", (1.0,) * n) for n in (2, 3)]
-    [_, of_N] = tightened("upper", runs(planted, given, only_N())).exponents
+    two = runs(planted, given, only_N())
+    found = tightened("upper", two)
+    [_, of_N] = found.exponents
     assert (of_N.measured, of_N.no_support) == (None, "too few datasets")
+    none = replace(found, exponents=tuple(one for one in found.exponents if one.interval is None))
+    assert not picture("planted", {"upper": none}, two).axes[1].get_yticks().size
     assert runs(replace(planted, absent=lambda _: "nothing here"), given, only_N()) == []
 
 

@@ -83,15 +83,18 @@ def test_lemma_11_1(data: Dataset, seed: int, A: float, scale: float) -> None:
     assert np.ptp(np.log(flux / exponential)) <= UNLIKE_EXPONENTIALS
 
 
+def incidence(winner: NDArray[np.int64], loser: NDArray[np.int64], nodes: int) -> Floats:
+    """1 where an edge's winner is, and -1 where its loser is, shape (edges, nodes)."""
+    return np.asarray(np.eye(nodes)[winner] - np.eye(nodes)[loser])
+
+
 def settled(data: Dataset) -> tuple[Run, Floats]:
     """A run, and an orthonormal basis of U_+ without the reference's direction, shape (pairs, dimensions)."""
     run = Run(data, Config(steps1=1, steps2=1))
     model = reduced(run)
-    pairs = len(model.exact.weight)
-    M = np.zeros((len(model.merged), pairs))
-    M[np.arange(len(M)), model.merged.winner], M[np.arange(len(M)), model.merged.loser] = 1, -1
-    W = np.array([float(x) for x in model.exact.weight])
-    basis = M[model.support.carried].T @ null_space((M[model.support.carried] @ W)[np.newaxis])
+    W, carried = np.array([float(x) for x in model.exact.weight]), model.support.carried
+    M = incidence(model.merged.winner[carried], model.merged.loser[carried], len(W))
+    basis = M.T @ null_space((M @ W)[np.newaxis])
     left, size, _ = np.linalg.svd(basis, full_matrices=False)
     return run, left[:, size > 1e-9]
 
@@ -168,8 +171,7 @@ def test_lemmas_11_5_and_11_6(data: Dataset, seed: int, log_eta: float, far: flo
     tight, part = model.support.tight, model.support.component
     winner, loser, omega = model.merged.winner[tight], model.merged.loser[tight], model.merged.weight[tight]
     W = np.array([float(x) for x in model.exact.weight])
-    M = np.zeros((len(omega), len(W)))
-    M[np.arange(len(M)), winner], M[np.arange(len(M)), loser] = 1, -1
+    M = incidence(winner, loser, len(W))
     idle = part[winner] != part[loser]
     second = weighted_margin(model.support.size, part[winner[idle]], part[loser[idle]])
     X = np.array([float(x) for x in second.x])[part]
@@ -211,8 +213,7 @@ def test_the_least_multiplier_is_the_largest_that_a_dual_solution_has(seed: int)
     over, under = rng.integers(1, 4), rng.integers(1, 4)
     kept = [(a, over + x) for a, x in product(range(over), range(under)) if rng.random() < 0.8] or [(0, over)]
     winner, loser = np.array(kept).T
-    A = np.zeros((over + under, len(kept)))
-    A[winner, np.arange(len(kept))], A[loser, np.arange(len(kept))] = 1, -1
+    A = incidence(winner, loser, int(over + under)).T
     carries = rng.random(len(kept)) + 0.1
     found = spread(winner, loser, A @ carries)
     np.testing.assert_allclose(A @ found.multiplier, A @ carries, atol=1e-8)
@@ -240,9 +241,7 @@ def test_the_least_stretch_is_the_least_singular_value_on_the_span(seed: int) ->
     nodes = int(rng.integers(2, 9))
     ends = np.array([sorted(rng.choice(nodes, 2, replace=False)) for _ in range(rng.integers(1, 12))])
     winner, loser = np.unique(ends, axis=0).T
-    A = np.zeros((len(winner), nodes))
-    A[np.arange(len(winner)), winner], A[np.arange(len(winner)), loser] = 1, -1
-    size = np.linalg.svd(A, compute_uv=False)
+    size = np.linalg.svd(incidence(winner, loser, nodes), compute_uv=False)
     least = float(size[size > 1e-9].min())
     assert least_stretch(winner, loser, nodes) == pytest.approx(least, rel=1e-9, abs=0)
 
