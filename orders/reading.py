@@ -3,7 +3,7 @@
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
@@ -42,6 +42,7 @@ EXPECTED = {
     "dict_type": "an object",
     "int_type": "a whole number",
     "float_type": "a number that float64 holds",
+    "invalid_key": "a key that is a string",
     "too_short": "at least {min_length}",
     "greater_than_equal": "at least {ge}",
     "less_than_equal": "at most {le}",
@@ -125,6 +126,20 @@ def _integer(digits: str) -> int | float:
 
 class Underflow(ValueError):  # noqa: N818
     """A decimal that is not 0, and that float64 rounds to 0."""
+
+
+def plain(value: Any) -> Any:
+    """A document from Python as JSON has it: mappings are dicts, tuples and arrays of numpy or pandas are lists.
+
+    >>> import numpy as np
+    >>> plain({"embedding": np.eye(2), "samples": ({"count": np.int64(3)},)})
+    {'embedding': [[1.0, 0.0], [0.0, 1.0]], 'samples': [{'count': 3}]}
+    """
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {plain(key): plain(member) for key, member in value.items()}
+    return list(map(plain, value)) if isinstance(value, list | tuple) else value
 
 
 def float64(decimal: str) -> float:

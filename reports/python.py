@@ -1,6 +1,6 @@
 """The audit from Python."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from os import PathLike
@@ -32,7 +32,7 @@ from marginaudit.reports.page.write import write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import curve_title, measured_figure
 from marginaudit.reports.row import ReportRow, as_read, names
-from marginaudit.reports.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, settings_of
+from marginaudit.reports.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, SECONDS, settings_of
 from marginaudit.reports.study.audit import audit_datasets
 from marginaudit.reports.study.store import Store
 from marginaudit.reports.verdict import Output
@@ -192,6 +192,7 @@ def audit(
     if data is None:
         found = cases_of([paper for paper in papers if any(map(paper.judges, chosen))], lambda _: None)
     else:
+        data = list(data) if isinstance(data, Iterator) else data
         several = isinstance(data, Iterable) and not isinstance(data, str | bytes | PathLike | Mapping)
         several = several and not is_frame(data) and not is_sentences(data)
         found = [source_of(one, papers) for one in once_each(data if several else [data])]
@@ -199,8 +200,9 @@ def audit(
             raise InputError("data", got="no dataset", expected="one or more, or None for the built-in cases")
     sources = distinct_names(found, lambda _: None)
     some_judged(chosen, sources, "claims")
-    if JOBS.read(jobs) is None:
-        raise InputError("jobs", got=shown(jobs), expected=JOBS.expected)
+    for name, values, given in (("jobs", JOBS, jobs), ("claim_timeout", SECONDS, claim_timeout)):
+        if values.read(given) is None:
+            raise InputError(name, got=shown(given), expected=values.expected)
     configs = configs_of(config, {paper.name: paper for paper in papers_of(sources)})
     named = trajectory if isinstance(trajectory, Mapping) else {} if trajectory is None else {"": trajectory}
     recorded = [(name or Path(path).stem, Path(path)) for name, path in named.items()]

@@ -130,22 +130,30 @@ def dataset_to_document(dataset: Dataset) -> dict[str, Any]:
 def sentences_of_rows(rows: Sequence[Mapping[str, Any]], _where: str) -> dict[str, Any]:
     """The document of a table with the column ``sentence``.
 
-    >>> sentences_of_rows([{"sentence": "S V O"}, {"sentence": ("V", "O")}], "here")
+    >>> sentences_of_rows([{"sentence": "S V O"}, {"sentence": ["V", "O"]}], "here")
     {'sentences': [['S', 'V', 'O'], ['V', 'O']]}
     """
     return {"sentences": [_words(row["sentence"]) for row in rows]}
 
 
 def samples_of_rows(rows: Sequence[Mapping[str, Any]], _where: str) -> dict[str, Any]:
-    """The document of a table with the columns ``tokens``, ``next`` and perhaps ``count``."""
-    return {"samples": [{**row, "tokens": _words(row["tokens"])} for row in rows]}
+    """The document of a table with the columns ``tokens``, ``next`` and perhaps ``count``.
+
+    >>> samples_of_rows([{"tokens": "a q", "next": "b", "count": 2.0}], "here")
+    {'samples': [{'tokens': ['a', 'q'], 'next': 'b', 'count': 2}]}
+    """
+    return {"samples": [{**row, "tokens": _words(row["tokens"]), **_count(row)} for row in rows]}
+
+
+def _count(row: Mapping[str, Any]) -> dict[str, int]:
+    """The count that a column of floats holds, which is how pandas reads one with gaps."""
+    count = row.get("count")
+    return {"count": int(count)} if isinstance(count, float) and count.is_integer() else {}
 
 
 def _words(value: Any) -> Any:
-    """Tokens of a text, tuple or array as a list; anything else unchanged, for the reader to refuse."""
-    if isinstance(value, str):
-        return value.split()
-    return list(value) if isinstance(value, tuple | np.ndarray) else value
+    """Tokens of a text as a list; anything else unchanged, for the reader to refuse."""
+    return value.split() if isinstance(value, str) else value
 
 
 def _require_vocabulary(vocabulary: Sequence[Token], used: Set[Token], document: _Document, where: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from marginaudit.orders import InputError, content_of, counted, printable, read, shown, shown_path
 from marginaudit.orders.kind import Kind, from_document, from_rows
+from marginaudit.orders.reading import plain
 from marginaudit.reports.audit.ledger import all_papers, paper_of
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line
 from marginaudit.reports.claim import Claim
@@ -222,8 +223,8 @@ def dataset(data: Any, name: str = "dataset") -> Any:
     Parameters
     ----------
     data : what to read
-        A dict, the document of a JSON file; a list of sentences, each a list of tokens or a text that is split at
-        white space; a DataFrame with the column ``sentence``, or ``tokens``, ``next`` and perhaps ``count``, or, for
+        A dict, the document of a JSON file; sentences in an iterable, each a list of tokens or a text that is split
+        at white space; a DataFrame with the column ``sentence``, or ``tokens``, ``next`` and perhaps ``count``, or, for
         sequence classes, ``next``, ``query``, ``token``, ``probability``; a path; the name of a built-in case.
     name : of the dataset where the data have none
 
@@ -248,11 +249,11 @@ def source_of(data: Any, papers: Sequence[Paper], name: str = "dataset") -> Sour
         return load(str(data), papers)
     kinds = [paper.kind for paper in papers]
     if isinstance(data, Mapping):
-        data = from_document(dict(data), WHERE, name, kinds)[1]
-    elif isinstance(data, list | tuple):
-        data = from_rows(["sentence"], [{"sentence": sentence} for sentence in data], WHERE, name, kinds)
+        data = from_document(plain(data), WHERE, name, kinds)[1]
     elif is_frame(data):
-        data = from_rows(list(data.columns), data.to_dict("records"), WHERE, name, kinds)
+        data = from_rows(list(data.columns), plain(data.to_dict("records")), WHERE, name, kinds)
+    elif isinstance(data, Iterable) and not isinstance(data, bytes):
+        data = from_rows(["sentence"], [{"sentence": plain(sentence)} for sentence in data], WHERE, name, kinds)
     return made_in_python(data, paper_of(data, papers))
 
 
@@ -262,13 +263,14 @@ def is_frame(data: Any) -> bool:
 
 
 def is_sentences(data: Any) -> bool:
-    """Whether it is a list of lists of tokens, which is one dataset.
+    """Whether it is a list of lists of tokens, or an array or Series, either of which is one dataset.
 
     >>> is_sentences([["S", "V"], ["V"]]), is_sentences(["example-1", "a.json"]), is_sentences([[["S", "V"]]])
     (True, False, False)
     """
-    return isinstance(data, list | tuple) and bool(data) and all(map(_is_sentence, data))
+    return hasattr(data, "tolist") or (isinstance(data, list | tuple) and bool(data) and all(map(_is_sentence, data)))
 
 
 def _is_sentence(data: Any) -> bool:
-    return isinstance(data, list | tuple) and not any(isinstance(token, list | tuple) for token in data)
+    data = plain(data)
+    return isinstance(data, list) and not any(isinstance(token, list) for token in data)

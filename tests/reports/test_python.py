@@ -132,8 +132,26 @@ CLASSES_OF_ROWS = DataFrame(
             {"samples": [{"tokens": ["a"], "next": "b", "count": 2}, {"tokens": ["a", "b"], "next": "a"}]},
         ),
         (DataFrame({"tokens": ["a"], "next": ["b"]}), {"samples": [{"tokens": ["a"], "next": "b"}]}),
+        (
+            DataFrame({"tokens": ["a"], "next": ["b"], "count": [2.0]}),
+            {"samples": [{"tokens": ["a"], "next": "b", "count": 2}]},
+        ),
+        (
+            {"samples": [{"tokens": np.array(["a"]), "next": "b", "count": np.int64(2)}], "embedding": np.eye(2)},
+            {"samples": [{"tokens": ["a"], "next": "b", "count": 2}], "embedding": [[1.0, 0.0], [0.0, 1.0]]},
+        ),
+        (iter(["a b", "b a"]), {"sentences": [["a", "b"], ["b", "a"]]}),
     ],
-    ids=["document", "sentences", "a column of sentences", "samples with counts", "samples"],
+    ids=[
+        "document",
+        "sentences",
+        "a column of sentences",
+        "samples with counts",
+        "samples",
+        "samples with counts of floats",
+        "a document of arrays",
+        "an iterator of sentences",
+    ],
 )
 def test_a_dataset_of_what_python_has(data: Any, document: dict[str, Any]) -> None:
     found, expected = marginaudit.dataset(data, "mine"), dataset_from_document(document | {"name": "mine"})
@@ -157,8 +175,13 @@ def test_classes_of_a_dataframe_and_of_a_document() -> None:
         (CLASSES_OF_ROWS.assign(next=1), "data: row 0, column next: got 1, expected a text"),
         (CLASSES_OF_ROWS.assign(probability=0.5), "data: /classes/1/probabilities: got probabilities that sum to 0.5"),
         (DataFrame(columns=["sentence"]), "data: got no sentences and no samples, expected at least one"),
+        (
+            DataFrame({"tokens": ["a"], "next": ["b"], "count": [1.5]}),
+            "data: /samples/0/count: got 1.5, expected a whole",
+        ),
+        ({1: "b"}, "data: /1: got 1, expected a key that is a string"),
     ],
-    ids=["columns", "sentence", "text", "probabilities", "empty"],
+    ids=["columns", "sentence", "text", "probabilities", "empty", "count", "key"],
 )
 def test_a_bad_dataset_is_one_line(data: Any, line: str) -> None:
     with pytest.raises(InputError, match=rf"^{re.escape(line)}[^\n]*$"):
@@ -166,7 +189,7 @@ def test_a_bad_dataset_is_one_line(data: Any, line: str) -> None:
 
 
 def test_an_audit_of_what_python_has() -> None:
-    """A list of lists of tokens is one dataset; a list of anything else is several."""
+    """A list of lists of tokens, or a Series, is one dataset; a list of anything else is several."""
     frame = DataFrame({"sentence": ["S V", "V S"]})
     document = {"name": "mine", "sentences": [["S", "V"], ["V", "S"]]}
     for data, known in (
@@ -174,6 +197,8 @@ def test_an_audit_of_what_python_has() -> None:
         ((("S", "V"), ("V", "S")), ["dataset"]),
         ([(("S", "V"), ("V", "S")), (("V", "S"), ("S", "V"))], ["dataset", "dataset-2"]),
         (frame, ["dataset"]),
+        (frame["sentence"], ["dataset"]),
+        (map(str.split, frame["sentence"]), ["dataset"]),
         (document, ["mine"]),
         ([document, "example-1", [["S", "V"]]], ["mine", "example-1", "dataset"]),
     ):
@@ -414,6 +439,12 @@ def test_what_would_judge_nothing_is_refused() -> None:
     expected = "claims: got claims about other data alone, expected one about sentences, as example-1 is"
     with pytest.raises(InputError, match=f"^{expected}$"):
         audit("example-1", claims="snap.lemma4")
+
+
+@pytest.mark.parametrize("seconds", [0, float("nan"), "soon"])
+def test_a_bad_time_limit_is_refused(seconds: Any) -> None:
+    with pytest.raises(InputError, match=r"^claim_timeout: got "):
+        audit("example-1", claims="ntp.lemma2", claim_timeout=seconds)
 
 
 @pytest.mark.parametrize("jobs", [0, -1, 1.5, "two", None, True, 1025])
