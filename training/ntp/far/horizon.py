@@ -7,6 +7,7 @@ import numpy as np
 
 from marginaudit.margins import CertificateError
 from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin
+from marginaudit.margins.support import support
 from marginaudit.orders.ntp import Dataset, check_assumption
 from marginaudit.training.ntp.model.classes import sample_classes
 from marginaudit.training.ntp.model.edges import no_reduction
@@ -22,8 +23,12 @@ from marginaudit.training.ntp.steps.underflow import ONE_HOT
 if TYPE_CHECKING:
     from marginaudit.training.ntp.far.law import Law
 
-SWITCH = 10**6
-"""Least number of true steps before a fast-forward."""
+SWITCH = 10**5
+"""Least number of true steps before a fast-forward: more would only add rounding, once the gradient turns no more."""
+
+LATE_SWITCH = 10**6
+"""The same where a tight constraint has no multiplier: there the gradient turns on, and the flow's error falls with
+the step from which it is followed."""
 
 SETTLED = 1e-9
 """A state settles the asymptotic law if it leaves open at most this part of the distance from W*'s line."""
@@ -94,12 +99,15 @@ def follow(
     progress: Progress | None,
     done: int,
 ) -> Followed:
-    """True steps to `SWITCH`, or on until attention is one-hot, and the gradient flow beyond.
+    """True steps to `SWITCH` or `LATE_SWITCH`, or on until attention is one-hot, and the gradient flow beyond.
 
     The rows say how they were obtained, and their ``error`` bounds what steps would have made different. Where
     the flow fails, or attention is not one-hot after `MOST_TRUE_STEPS`, the last true step is the last record.
     """
-    rows, goal = _true_steps(problem, iterate, steps, at, progress, done)
+    merged = problem.merged
+    turns = support(merged.winner, merged.loser, exact.slack, exact.multiplier, len(exact.weight)).degenerate
+    least = LATE_SWITCH if turns else SWITCH
+    rows, goal = _true_steps(problem, iterate, least, steps, at, progress, done)
     if iterate.moves < goal:  # rounding hides the gradient, and W stays where it is
         still = row(problem, iterate, goal)
         return Followed(rows + [{**still, "step": t} for t in at[len(rows) :]], iterate, None, "")
@@ -118,9 +126,7 @@ def follow(
     later = at[len(rows) :]
     reached = np.unique([*later, *_decades(goal, steps), steps])
     try:
-        flow = fast_forward(
-            problem.merged, exact, iterate.lr, goal, iterate.rest, reached, start_error=iterate.state_error
-        )
+        flow = fast_forward(merged, exact, iterate.lr, goal, iterate.rest, reached, start_error=iterate.state_error)
     except FlowFailure as failure:
         return stopped(str(failure))
     followed = list(zip(reached.tolist(), flow.rest, flow.error.tolist(), strict=True))
@@ -132,11 +138,17 @@ def follow(
 
 
 def _true_steps(
-    problem: ReducedKQ, iterate: Iterate, steps: int, at: Sequence[int], progress: Progress | None, done: int
+    problem: ReducedKQ,
+    iterate: Iterate,
+    least: int,
+    steps: int,
+    at: Sequence[int],
+    progress: Progress | None,
+    done: int,
 ) -> tuple[list[Row], int]:
     """Take true steps, up to where rounding hides the next; the records, and the step that was wanted."""
     rows: list[Row] = []
-    descent, most, goal = Descent(problem), min(steps, MOST_TRUE_STEPS), min(steps, SWITCH)
+    descent, most, goal = Descent(problem), min(steps, MOST_TRUE_STEPS), min(steps, least)
     while True:
         wanted = [t for t in at[len(rows) :] if t <= goal]
         rows += descend(descent, iterate, goal, wanted, progress, done)
