@@ -8,7 +8,7 @@ from marginaudit.margins.ntp import MaxMargin
 from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.ntp.config import FARTHEST, PAPER_STEPS, Config
 from marginaudit.training.ntp import Progress, Training, train
-from marginaudit.training.ntp.far.horizon import SWITCH
+from marginaudit.training.ntp.far.horizon import LATE_SWITCH, SWITCH
 from marginaudit.training.ntp.stage1 import STAGE1_STEPS
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def dense_steps(last: int, every: int = EVERY_STEP_TO) -> tuple[int, ...]:
     """Every step to ``every``, beyond it 100 a decade, beyond the switch to the fast-forward 20, the listed, the last.
 
     >>> len(dense_steps(900)), len(dense_steps(100_000)), len(dense_steps(10**18))
-    (901, 2172, 2513)
+    (901, 2172, 2432)
     """
     found = set(range(min(last, every) + 1)) | {step for step in LISTED_STEPS if step <= last}
     for start, end, a_decade in ((every, SWITCH, 100), (SWITCH, FARTHEST, 20)):
@@ -53,8 +53,8 @@ def dense_steps(last: int, every: int = EVERY_STEP_TO) -> tuple[int, ...]:
 
 
 def true_steps(config: Config) -> int:
-    """Number of steps taken one by one, both stages together: these take the time."""
-    return min(config.steps1, STAGE1_STEPS) + min(FARTHEST if config.steps2 is None else config.steps2, SWITCH)
+    """Most steps taken one by one, both stages together: these take the time."""
+    return min(config.steps1, STAGE1_STEPS) + min(FARTHEST if config.steps2 is None else config.steps2, LATE_SWITCH)
 
 
 def train_against(

@@ -14,7 +14,7 @@ from marginaudit.reports.ntp.algorithm1 import dense_steps, true_steps
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.run import NotAlgorithm1, Run
 from marginaudit.reports.run import once_a_run
-from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, SWITCH
+from marginaudit.training.ntp.far.horizon import LATE_SWITCH, MOST_TRUE_STEPS, SWITCH
 from marginaudit.training.ntp.stage1 import STAGE1_STEPS
 
 SMALL = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
@@ -66,7 +66,7 @@ def test_how_long_stage_2_is() -> None:
 
 def test_how_many_steps_are_taken_one_by_one() -> None:
     assert true_steps(Config(steps1=7, steps2=5)) == 12
-    assert true_steps(Config(steps1=7, steps2=None)) == 7 + SWITCH
+    assert true_steps(Config(steps1=7, steps2=None)) == 7 + LATE_SWITCH
     assert true_steps(Config(steps1=10**15, steps2=0)) == STAGE1_STEPS
 
 

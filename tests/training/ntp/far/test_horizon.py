@@ -22,6 +22,8 @@ from marginaudit.training.ntp.trained import Training
 from tests.solutions import known
 from tests.training.ntp.problems import at_scores, reduced
 
+EXAMPLE = CASES["example-1"]()
+
 FREE = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
 
 
@@ -29,16 +31,22 @@ def run(data: Dataset, steps2: int, at: list[int], **options: Any) -> Training:
     return train(data, steps2=steps2, at=at, ov_reference=solve_ov(data), kq_reference=solve_kq(data), **options)
 
 
+def switch_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SWITCH", "LATE_SWITCH"):
+        monkeypatch.setattr(horizon, name, step)
+
+
 @pytest.fixture
 def early(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(horizon, "SWITCH", 10_000)
+    switch_at(10_000, monkeypatch)
 
 
-@pytest.mark.parametrize("data", [CASES["example-1"](), FREE], ids=lambda data: data.name)
+@pytest.mark.parametrize("data", [EXAMPLE, FREE], ids=lambda data: data.name)
 def test_the_flow_agrees_with_the_steps_within_the_stated_error(data: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     at = [100, 30_000, 100_000, 300_000]
+    switch_at(10**6, monkeypatch)
     steps = run(data, at[-1], at)
-    monkeypatch.setattr(horizon, "SWITCH", 20_000)
+    switch_at(20_000, monkeypatch)
     flow = run(data, at[-1], at)
     assert steps.stage2.method.tolist() == ["steps"] * 4
     assert flow.stage2.method.tolist() == ["steps", *["flow"] * 3]
@@ -53,8 +61,20 @@ def test_the_flow_agrees_with_the_steps_within_the_stated_error(data: Dataset, m
     np.testing.assert_allclose(flow.S, steps.S, atol=1e-3)
 
 
-@pytest.mark.parametrize(("steps", "true_steps"), [(500, 500), (10**6, 10**6), (10**18, 10**6)])
-def test_the_true_steps_of_stage_2(steps: int, true_steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("data", "steps", "true_steps"),
+    [
+        (EXAMPLE, 500, 500),
+        (EXAMPLE, 10**5, 10**5),
+        (EXAMPLE, 10**18, 10**5),
+        (FREE, 10**6, 10**6),
+        (FREE, 10**18, 10**6),
+    ],
+    ids=lambda given: given.name if isinstance(given, Dataset) else "",
+)
+def test_the_true_steps_of_stage_2(data: Dataset, steps: int, true_steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More where a tight constraint has no multiplier, as of the second."""
+
     class Asked(Exception):  # noqa: N818
         pass
 
@@ -63,7 +83,7 @@ def test_the_true_steps_of_stage_2(steps: int, true_steps: int, monkeypatch: pyt
 
     monkeypatch.setattr(horizon, "descend", ask)
     with pytest.raises(Asked, match=f"^{true_steps}$"):
-        run(FREE, steps, [])
+        run(data, steps, [])
 
 
 def test_the_steps_go_on_until_attention_is_one_hot(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +95,7 @@ def test_the_steps_go_on_until_attention_is_one_hot(monkeypatch: pytest.MonkeyPa
     hot = steps.stage2.log_other_weight + np.log(max(1, steps.margin)) < -56 * np.log(2)
     switch = goals[np.flatnonzero(hot)[0]]
     assert 100 < switch < goals[-1]
-    monkeypatch.setattr(horizon, "SWITCH", 100)
+    switch_at(100, monkeypatch)
     trained = run(FREE, goals[-1], [switch, switch + 1, goals[-1]])
     assert trained.stage2.method.tolist() == ["steps", "flow", "flow"]
     off = abs(trained.stage2.one_minus_cos[2] / steps.stage2.one_minus_cos[-1] - 1)
