@@ -8,7 +8,7 @@ from marginaudit.margins.ntp import MaxMargin
 from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.ntp.config import FARTHEST, PAPER_STEPS, Config
 from marginaudit.training.ntp import Progress, Training, train
-from marginaudit.training.ntp.far.horizon import LATE_SWITCH, SWITCH
+from marginaudit.training.ntp.far.horizon import LATE_SWITCH
 from marginaudit.training.ntp.stage1 import STAGE1_STEPS
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ def recorded_steps(dataset: Dataset, config: Config, steps2: int) -> tuple[int, 
 
 
 def dense_steps(last: int, every: int = EVERY_STEP_TO) -> tuple[int, ...]:
-    """Every step to ``every``, beyond it 100 a decade, beyond the switch to the fast-forward 20, the listed, the last.
+    """Every step to ``every``, beyond it 100 a decade, beyond 1e6 20, the listed, the last.
 
     >>> len(dense_steps(900)), len(dense_steps(100_000)), len(dense_steps(10**18))
-    (901, 2172, 2432)
+    (901, 2172, 2513)
     """
     found = set(range(min(last, every) + 1)) | {step for step in LISTED_STEPS if step <= last}
-    for start, end, a_decade in ((every, SWITCH, 100), (SWITCH, FARTHEST, 20)):
+    for start, end, a_decade in ((every, LATE_SWITCH, 100), (LATE_SWITCH, FARTHEST, 20)):
         end = min(end, last)
         if start < end:
             count = int(np.ceil(a_decade * np.log10(end / start))) + 1

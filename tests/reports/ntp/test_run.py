@@ -14,7 +14,7 @@ from marginaudit.reports.ntp.algorithm1 import dense_steps, true_steps
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.run import NotAlgorithm1, Run
 from marginaudit.reports.run import once_a_run
-from marginaudit.training.ntp.far.horizon import LATE_SWITCH, MOST_TRUE_STEPS, SWITCH
+from marginaudit.training.ntp.far.horizon import LATE_SWITCH, MOST_TRUE_STEPS
 from marginaudit.training.ntp.stage1 import STAGE1_STEPS
 
 SMALL = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
@@ -37,7 +37,7 @@ def test_every_step_is_recorded_then_a_hundred_a_decade_then_twenty() -> None:
     long = np.array(dense_steps(10**9, every=100))
     assert long[:101].tolist() == list(range(101))
     assert long[-1] == 10**9
-    for start, end, a_decade in ((100, SWITCH, 100), (SWITCH, 10**9, 20)):
+    for start, end, a_decade in ((100, LATE_SWITCH, 100), (LATE_SWITCH, 10**9, 20)):
         entries = math.ceil(a_decade * math.log10(end / start)) + 1
         assert ((long >= start) & (long <= end)).sum() == pytest.approx(entries, abs=8)
         ratios = long[(long > start) & (long < end)][1:] / long[(long > start) & (long < end)][:-1]
