@@ -114,7 +114,7 @@ def fast_forward(
         The steps are too long for descent to follow the flow; a solver fails.
     """
     step = np.asarray(steps, dtype=np.int64)
-    field = _late_field(merged, reference, rest0)
+    field = _late_field(merged, reference)
     s0, s = eta * float(t0), eta * step.astype(np.float64)
     goals = np.log(s)
     path = integrated(field, eta, s0, rest0, goals, 1.0)
@@ -147,10 +147,10 @@ def fast_forward(
     )
 
 
-def _late_field(merged: MergedEdges, reference: ExactReference, rest0: Floats) -> LateField:
+def _late_field(merged: MergedEdges, reference: ExactReference) -> LateField:
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then raises
-            return LateField(merged, reference, rest0)
+            return LateField(merged, reference)
     except CertificateError:
         raise
     except RuntimeError as failure:

@@ -53,8 +53,6 @@ class LateField:
     ----------
     merged : MergedEdges
     reference : ExactReference
-    rest : (pairs,) array
-        rho of some late state, from which the potentials are sought.
 
     Raises
     ------
@@ -62,7 +60,7 @@ class LateField:
         The potentials are not found.
     """
 
-    def __init__(self, merged: MergedEdges, reference: ExactReference, rest: Floats) -> None:
+    def __init__(self, merged: MergedEdges, reference: ExactReference) -> None:
         pairs = len(reference.weight)
         found = support(merged.winner, merged.loser, reference.slack, reference.multiplier, pairs)
         self.component, self.size = found.component, found.size
@@ -76,8 +74,8 @@ class LateField:
         self._winner, self._loser = merged.winner[order], merged.loser[order]
         self._log_weight = np.log(merged.weight[order])
         ends = self._winner[carried], self._loser[carried]
-        r0 = potentials(*ends, self._log_weight[carried], self.W, self.component, np.ones(pairs), rest)
-        self.r0 = r0 - self._means(r0)[self.component]
+        flat = np.ones(pairs), np.zeros(pairs)
+        self.r0 = potentials(*ends, self._log_weight[carried], self.W, self.component, *flat)
         log_flux = self._log_weight - (self.r0[self._winner] - self.r0[self._loser])
         self._carried, self._lam, self._others_log_flux = carried, np.exp(log_flux[carried]), log_flux[self._others]
         self._slack = np.array([float(slack) for slack in reference.slack])[order[self._others]]

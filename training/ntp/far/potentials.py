@@ -18,7 +18,7 @@ def potentials(
     supply: Floats,
     component: Indices,
     mass: Floats | Indices,
-    start: Floats,
+    level: Floats,
 ) -> Floats:
     r"""The r with sum over edges of exp(log_weight - (r_winner - r_loser)) (e_winner - e_loser) = supply.
 
@@ -37,8 +37,8 @@ def potentials(
         The connected components, numbered from 0.
     mass : (nodes,) array
         Positive weights.
-    start : (nodes,) array
-        Where the iteration starts, which also fixes the constants: sums of mass r over components are kept.
+    level : (nodes,) array
+        Has the sums of mass r over components, which fix the constants.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def potentials(
     >>> (np.array([2.0, 8.0]) * np.exp(-(r[0] - r[1:]))).round(12).tolist(), round(float(r.sum()), 12)
     ([1.0, 0.5], 0.0)
     """
-    nodes, edges = len(start), len(winner)
+    nodes, edges = len(level), len(winner)
     total = np.bincount(component, mass)
     every_edge = np.arange(edges)
     ends, signs = np.concatenate([winner, loser]), np.repeat([1.0, -1.0], edges)
@@ -62,7 +62,7 @@ def potentials(
     grounded = np.unique(component, return_index=True)[1]
     free = np.setdiff1d(np.arange(nodes), grounded)
     inner = incidence[free]
-    r, last = start.copy(), np.inf
+    r, last = (np.bincount(component, mass * level) / total)[component], np.inf
     for _ in range(MOST_STEPS):
         flux = np.exp(log_weight - (r[winner] - r[loser]))
         missing = supply - incidence @ flux

@@ -18,7 +18,7 @@ def field() -> SimpleNamespace:
     merged, reference = of_dataset(DEGENERATE)
     s = 200.0
     [rest] = late_steps(merged, reference, 0.01, [20_000])
-    found = LateField(merged, reference, rest)
+    found = LateField(merged, reference)
     return SimpleNamespace(field=found, s=s, rest=rest, state=found.enter(s, rest), merged=merged, reference=reference)
 
 
@@ -42,7 +42,7 @@ def test_with_and_without_the_zeros_of_its_matrices_the_field_is_the_same(
 ) -> None:
     """Small matrices are multiplied with their zeros, large ones without."""
     monkeypatch.setattr(late_field, "DENSE", 0)
-    sparse, log_s = LateField(field.merged, field.reference, field.rest), np.log(field.s)
+    sparse, log_s = LateField(field.merged, field.reference), np.log(field.s)
     matrix = sparse.jacobian(log_s, field.state)
     assert scipy.sparse.issparse(matrix)
     assert isinstance(field.field.jacobian(log_s, field.state), np.ndarray)
@@ -62,7 +62,7 @@ def test_no_curvature_is_larger_than_the_bound(edges: Any) -> None:
     A = np.zeros((len(flux), len(W)))
     A[np.arange(len(flux)), merged.winner], A[np.arange(len(flux)), merged.loser] = 1, -1
     curvature = np.linalg.eigvalsh((A.T * flux) @ A)[-1] / np.linalg.norm(flux @ A)
-    found = LateField(merged, reference, rest)
+    found = LateField(merged, reference)
     bound = found.largest_curvature(100.0, found.enter(100.0, rest))
     assert curvature <= bound * (1 + 1e-9)
     assert bound <= 1.5 * curvature

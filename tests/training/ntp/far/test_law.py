@@ -57,6 +57,14 @@ def test_potentials_against_sinkhorn(k: int, m: int, spread: int) -> None:
     )
 
 
+def test_potentials_are_not_sought_from_a_level_whose_fluxes_underflow() -> None:
+    """As after large steps."""
+    ends, component = (np.array([0, 0]), np.array([1, 2])), np.zeros(3, dtype=np.int64)
+    level = np.array([2e3, -1e3, -1e3])
+    r = potentials(*ends, np.log([2.0, 8.0]), np.array([2.0, -1.0, -1.0]), component, np.ones(3), level)
+    np.testing.assert_allclose(r, np.log([16, 16 / 2**3, 16 / 8**3]) / 3 + level.mean(), rtol=0, atol=1e-14)
+
+
 @pytest.mark.parametrize("missed", [0.9e-8, 1.1e-8])
 def test_how_much_of_a_supply_may_be_missed(missed: float) -> None:
     """1e-8 of its largest entry: here what the node misses whose potential is not sought."""
