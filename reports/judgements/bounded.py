@@ -233,7 +233,8 @@ class Bounded:
             "detail": ("" if followed.all() else _detail(measured, known, bound, worst, side))
             + (f" {UNDERFLOW}" if outcomes[at_side, at] == Outcome.UNSURE and underflown(measured, bound)[at] else "")
             + (" At no step of the run does a bound say anything." if vacuous.all() else "")
-            + _by_proof(followed, measured),
+            + _hidden(followed, measured, "; there it follows from what is proved, by formula")
+            + _hidden(outcomes == Outcome.UNSURE, measured),
             "curve": None
             if measured.step is None
             else curve_of(measured, {name: stated.value for name, stated in sides}, vacuous_above=largest),
@@ -343,16 +344,14 @@ def _verdict(outcomes: NDArray[np.int64], vacuous: NDArray[np.bool_]) -> Verdict
     return Verdict.VACUOUS if vacuous.all() else Verdict.HOLDS
 
 
-def _by_proof(followed: NDArray[np.bool_], measured: Series) -> str:
-    """The detail on entries that error bars hide and a proof decides."""
-    entries = np.asarray(followed.any(axis=0))
-    if not entries.any():
+def _hidden(entries: NDArray[np.bool_], measured: Series, there: str = "") -> str:
+    """The detail on entries, shape (sides, entries), at which error bars leave a statement open."""
+    hidden = np.asarray(entries.any(axis=0))
+    if not hidden.any():
         return ""
-    where = "" if measured.step is None else f", the first at {measured.clock} = {measured.first(entries)}"
-    return (
-        f" At {int(entries.sum())} of {counted(len(measured), 'entry', 'entries')}{where}, error bars hide it; there "
-        "it follows from what is proved, by formula."
-    )
+    where = "" if measured.step is None else f", the first at {measured.clock} = {measured.first(hidden)}"
+    of = counted(len(measured), "entry", "entries")
+    return f" At {int(hidden.sum())} of {of}{where}, error bars hide it{there}."
 
 
 def _detail(measured: Series, known: Series, bound: Series, at: int, side: str) -> str:
