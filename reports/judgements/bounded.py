@@ -217,6 +217,7 @@ class Bounded:
         side, bound = sides[int(at_side)]
         reached[says_less > says_less[at_side, at]] = np.inf
         worst, known = int(at), as_known(side, measured)
+        hidden = bool(known.value[worst] != measured.value[worst])
         return {
             "verdict": _verdict(outcomes, vacuous),
             "evidence": measured.evidence,
@@ -224,13 +225,13 @@ class Bounded:
             "bound": without_the_least(bound.shown(worst)),
             "slack": None if followed.all() else slack(known, bound, worst),
             "side": side,
-            "repeats_within": repeats_within(float(ratios[at_side, at]), reached),
+            "repeats_within": np.inf if hidden else repeats_within(float(ratios[at_side, at]), reached),
             "worst_step": measured.at(worst),
             "first_violation": measured.first((outcomes == Outcome.FALSE).any(axis=0)),
             "informative_from": self._informative_from(run, first_spoken, start, largest, smallest)
             if measured.clock == "t"
             else None,
-            "detail": ("" if followed.all() else _detail(measured, known, bound, worst, side))
+            "detail": ("" if followed.all() else _detail(measured, bound, worst, side, hidden=hidden))
             + (f" {UNDERFLOW}" if outcomes[at_side, at] == Outcome.UNSURE and underflown(measured, bound)[at] else "")
             + (" At no step of the run does a bound say anything." if vacuous.all() else "")
             + _hidden(followed, measured, "; there it follows from what is proved, by formula")
@@ -354,7 +355,7 @@ def _hidden(entries: NDArray[np.bool_], measured: Series, there: str = "") -> st
     return f" At {int(hidden.sum())} of {of}{where}, error bars hide it{there}."
 
 
-def _detail(measured: Series, known: Series, bound: Series, at: int, side: str) -> str:
+def _detail(measured: Series, bound: Series, at: int, side: str, *, hidden: bool) -> str:
     where = "" if measured.step is None else f"{measured.clock} = {position_text(measured.step[at])}"
     if measured.label:
         where = f"{measured.label[at]}, {where}" if where else measured.label[at]
@@ -362,6 +363,5 @@ def _detail(measured: Series, known: Series, bound: Series, at: int, side: str) 
     if not measured.log:
         size = max(abs(float(measured.value[at])), abs(without_the_least(float(bound.value[at])) or 0.0))
     shown = f"relative error bars {bars / size:.1e}" if size else f"error bars {bars:.1e}"
-    hidden = known.value[at] != measured.value[at]
     end = " The error bar hides what was measured; its end is given." if hidden else ""
     return f"Least room at {where}, against the {side} bound; {shown}.{end}"

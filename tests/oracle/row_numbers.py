@@ -37,12 +37,13 @@ def faults(row: Mapping[str, Any], answer: Answer, allowance: float) -> list[str
     found = []
     # of a statement of several parts, the numbers are one part's: any that they fit
     least = [(entry, min([one for one in part if not one.vacuous] or part, key=room)) for entry, part in fits]
-    # where 0 is shown all room is alike, and what is true may be the oracle's own rounding of 0; where measured is less
-    # than its error bar, any step within that may show the least
+    # where 0 is shown all room is alike, and what is true may be the oracle's own rounding of 0; where an error bar
+    # hides what was measured, any step within it may show the least
     allowed_room = ROOM + allowed + math.log1p(row["repeats_within"] or 0.0)
     worst = (
         abs(measured) < TINY
         or "error bars hide it" in row["detail"]
+        or "The error bar hides what was measured" in row["detail"]
         or any(math.isinf(room(entry)) or room(entry) <= room(tightest) + allowed_room for entry, tightest in least)
     )
     if not worst:

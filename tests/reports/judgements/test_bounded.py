@@ -407,6 +407,7 @@ def test_a_value_less_than_its_error_bar_is_known_no_better_than_the_bar(sign: i
     assert (found.worst_step, found.bound) == (1, sign * 1e-3)
     assert found.measured == pytest.approx(sign * scale * 1e-4, rel=1e-9, abs=0)
     assert found.slack == pytest.approx(10 / scale, rel=1e-9, abs=0)
+    assert found.repeats_within == np.inf
     assert found.detail.endswith(" The error bar hides what was measured; its end is given.")
 
 
