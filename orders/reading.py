@@ -132,7 +132,7 @@ def plain(value: Any) -> Any:
     """A document from Python as JSON has it: mappings are dicts, tuples and arrays of numpy or pandas are lists.
 
     >>> import numpy as np
-    >>> plain({"embedding": np.eye(2), "samples": ({"count": np.int64(3)},)})
+    >>> plain({"embedding": np.eye(2), np.str_("samples"): ({"count": np.int64(3)},)})
     {'embedding': [[1.0, 0.0], [0.0, 1.0]], 'samples': [{'count': 3}]}
     """
     if hasattr(value, "tolist"):

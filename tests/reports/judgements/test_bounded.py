@@ -509,10 +509,11 @@ def test_the_worst_entry_of_a_violation_is_one_that_violates_it_beyond_its_bars(
 
 
 def test_a_violated_row_says_where_error_bars_hide_more() -> None:
-    """Steps 1 to 1000: above the bound at 3, and hidden from 998 on."""
+    """Steps 1 to 1000: above the upper bound at 3, and hidden from 998 on."""
     value = np.where(STEP == 3, 2.0, 0.5)
-    found = Bounded(measured(value, radius=np.where(STEP >= 998, 1.0, 0.0)), upper=lambda _, t: 1 + 0 * t).judge(run())
+    bounds: dict[str, Any] = {"upper": lambda _, t: 1 + 0 * t, "lower": lambda _, t: -9 + 0 * t}
+    found = Bounded(measured(value, radius=np.where(STEP >= 998, 1.0, 0.0)), **bounds).judge(run())
     assert (found.verdict, found.worst_step) == (Verdict.VIOLATED, 3)
     assert found.detail.endswith(" At 3 of 1000 entries, the first at t = 998, error bars hide it.")
-    clear = Bounded(measured(value), upper=lambda _, t: 1 + 0 * t).judge(run())
+    clear = Bounded(measured(value), **bounds).judge(run())
     assert "hide" not in clear.detail
