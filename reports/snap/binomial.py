@@ -75,7 +75,7 @@ def chance_outside(N: Integers, p: Floats, interval: Interval, others: Floats | 
         outside = _tails(N, p, rest, *narrowest)
     possible = (narrowest[0] >= 0) | (narrowest[1] < N)
     most = np.minimum(np.where(possible, np.maximum(outside * (1 + ROUNDING), FAINT), 0.0), 1.0)
-    return (least + most) / 2, (most - least) / 2
+    return (least + most) / 2, (most - least) / 2 + np.finfo(float).eps * most  # a rounding of either
 
 
 def quantile(N: Integers, p: Floats, delta: float, within: Callable[[Floats], Interval]) -> tuple[Floats, Floats]:
