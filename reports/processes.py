@@ -15,17 +15,29 @@ from threadpoolctl import threadpool_info, threadpool_limits
 THREADS = Path("/proc/self/task")
 """Where Linux has a folder for each thread of this process."""
 
+JEMALLOC = "jemalloc_bg_thd"
+"""Name of its threads."""
+
 WATCH_SECONDS = 0.5
 """Seconds between a worker's checks that its client is alive."""
 
 
 def forkable(ours: int = 1) -> bool:
-    """Whether forking is safe: no threads but ours and OpenBLAS's, which it restarts after a fork.
+    """Whether forking is safe: no threads but ours and those of OpenBLAS and jemalloc, which prepare for a fork.
 
     Another one may hold a lock, which a forked process would wait for without end. False where that is not known.
+    jemalloc comes with pandas.
     """
     pools = (found for found in threadpool_info() if found.get("threading_layer") == "pthreads")
-    return THREADS.is_dir() and len(list(THREADS.iterdir())) <= ours + sum(found["num_threads"] - 1 for found in pools)
+    ours += sum(found["num_threads"] - 1 for found in pools)
+    return THREADS.is_dir() and sum(_name(thread) != JEMALLOC for thread in THREADS.iterdir()) <= ours
+
+
+def _name(thread: Path) -> str:
+    try:
+        return (thread / "comm").read_text(encoding="utf-8").strip()
+    except OSError:
+        return "a thread that has just ended"
 
 
 @contextmanager

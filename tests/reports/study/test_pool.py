@@ -162,9 +162,10 @@ with Local(2) as workers:
     ("beside", "told"),
     [
         (WARNING_FORK, "True True True\n"),
+        ("import pandas  # with a thread of jemalloc", "True False True\n"),
         ("threading.Thread(target=time.sleep, args=[5], daemon=True).start()", "True False False\n"),
     ],
-    ids=["alone", "beside a thread"],
+    ids=["alone", "beside pandas", "beside a thread"],
 )
 def test_workers_are_forked_where_no_thread_is_beside(beside: str, told: str) -> None:
     """Then they have what their client has; else they begin anew."""
