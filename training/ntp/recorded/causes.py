@@ -66,6 +66,7 @@ def causes(stage: Stage, run: Recorded, first: Recorded | None, i: int, frozen: 
     """Causes for a stage that departs at record ``i``, in the order of trial; ``first`` is the run of stage 1."""
     lr, square = stage.lr, stage.loss.E.shape[0] == stage.loss.E.shape[1]
     sizes = ((lr, 2 * lr),)
+    yield Cause("step size 0", lambda stage: normalised(stage, 0.0))
     yield Cause("gradient not normalised", lambda stage: gradient_descent(stage, lr))
     yield Cause("another step size ({0:.4g})", normalised, sizes)
     yield Cause("gradient not normalised, and another step size ({0:.4g})", gradient_descent, sizes)

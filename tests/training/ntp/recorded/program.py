@@ -88,7 +88,7 @@ def run(
         if t % every == 0 or t == steps[0]:
             recorder.stage1(t, W_ov)
     v, m, s = (np.zeros((d, d), dtype) for _ in range(3))
-    size = dtype(mistake.real_lr2 or lr2)
+    size = dtype(lr2 if mistake.real_lr2 is None else mistake.real_lr2)
     recorder.stage2(0, W)
     for t in range(1, steps[1] + 1):
         G, G_ov = stage2_gradient(data, W_ov, W.T if mistake.transposed else W, mistake)

@@ -58,6 +58,7 @@ def test_a_strangers_algorithm_1_conforms_step_by_step_and_across_gaps(
     ("mistake", "step", "cause", "value"),
     [
         (Mistake(normalised=False), 1, "gradient not normalised", None),
+        (Mistake(real_lr2=0.0), 1, "step size 0", None),
         (Mistake(real_lr2=0.07), 1, "another step size (0.07)", 0.07),
         (Mistake(normalised=False, real_lr2=0.5), 1, "gradient not normalised, and another step size (0.5)", 0.5),
         (Mistake(uniform=True), 1, "the mean over other weights than pi (every distinct sample alike)", None),
