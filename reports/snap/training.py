@@ -134,4 +134,4 @@ def train(
         *(("growth", query, top[name]) for name, query in shown if name in top),
         *(("B", name) for name, _ in shown),
     )
-    return Trained({"rows": found}, {"rows": ("the limit of long sequences", columns)})
+    return Trained({"rows": found}, {"rows": ("the limit of long sequences by Lemma 3's gradient and eq. 10", columns)})
