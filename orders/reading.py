@@ -9,7 +9,7 @@ from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, cast, get_args
 
-from annotated_types import MaxLen
+from annotated_types import Len, MaxLen
 from typing_extensions import get_type_hints, is_typeddict
 
 from marginaudit.orders.errors import InputError
@@ -24,6 +24,9 @@ Token: TypeAlias = str
 
 Text: TypeAlias = Annotated[str, MaxLen(2**31)]
 """A string that UTF-8 can encode (no lone surrogate): pydantic finds out when it counts characters."""
+
+Name: TypeAlias = Annotated[Text, Len(1)]
+"""Of a dataset."""
 
 
 class FirstError:
@@ -138,7 +141,7 @@ def plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {plain(key): plain(member) for key, member in value.items()}
+        return {str(key) if isinstance(key, str) else key: plain(member) for key, member in value.items()}
     return list(map(plain, value)) if isinstance(value, list | tuple) else value
 
 

@@ -21,7 +21,7 @@ from marginaudit.reports.audit.sources import (
     source_of,
     with_trajectories,
 )
-from marginaudit.reports.audit.user_claims import all_claims, check_formulas
+from marginaudit.reports.audit.user_claims import all_claims, check_claim
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.compare.changes import compare
 from marginaudit.reports.compare.reading import read_sides, side_of
@@ -269,7 +269,7 @@ def _claims(wanted: str | Claim | Iterable[str | Claim] | None, papers: Sequence
             if found.get(one.id, one) is not one:
                 raise InputError(f"claim {one.id}", got="two claims of that id", expected="an id of its own for each")
             if one.id not in known:
-                check_formulas(one, f"claim {one.id}")
+                check_claim(one, f"claim {one.id}", papers)
             found[one.id] = one
             continue
         if not isinstance(one, str):

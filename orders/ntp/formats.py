@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.ntp.dataset import Dataset, Sample, prefix_samples, require_countable
-from marginaudit.orders.reading import FirstError, Text, Token, pointer_part, validated
+from marginaudit.orders.reading import FirstError, Name, Text, Token, pointer_part, validated
 from marginaudit.orders.text import counted, shown
 
 COMMENT = "#"
@@ -34,7 +34,7 @@ class _Sample(TypedDict, closed=True):
 
 
 class _Document(TypedDict, total=False, closed=True):
-    name: Annotated[Text, Len(1)]
+    name: Name
     vocabulary: Annotated[list[Text], Len(1), FirstError()]
     sentences: Annotated[list[Annotated[list[Text], Len(2)]], FirstError()]
     samples: Annotated[list[_Sample], FirstError()]

@@ -9,7 +9,7 @@ from annotated_types import Interval, Len
 from typing_extensions import TypedDict
 
 from marginaudit.orders.errors import InputError
-from marginaudit.orders.reading import FirstError, Text, Token, validated
+from marginaudit.orders.reading import FirstError, Name, Text, Token, validated
 from marginaudit.orders.snap.classes import SequenceClass, SequenceClasses, named_tokens, normalized
 from marginaudit.orders.text import counted, shown
 
@@ -36,7 +36,7 @@ class _Class(TypedDict, closed=True):
 
 
 class _Document(TypedDict, closed=True):
-    name: NotRequired[Annotated[Text, Len(1)]]
+    name: NotRequired[Name]
     M: NotRequired[Annotated[int, Interval(ge=1, le=LARGEST_M)]]
     classes: Annotated[list[_Class], Len(1), FirstError()]
 

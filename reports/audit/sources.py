@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from marginaudit.orders import InputError, content_of, counted, printable, read, shown, shown_path
 from marginaudit.orders.kind import Kind, from_document, from_rows
-from marginaudit.orders.reading import plain
+from marginaudit.orders.reading import Name, plain, validated
 from marginaudit.reports.audit.ledger import all_papers, paper_of
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line
 from marginaudit.reports.claim import Claim
@@ -240,11 +240,13 @@ def dataset(data: Any, name: str = "dataset") -> Any:
     >>> dataset(["S V O", ["V", "O"]]).vocabulary
     ('S', 'V', 'O')
     """
-    return source_of(data, all_papers(lambda _: None), name).dataset
+    return source_of(data, all_papers(lambda _: None), validated(Name, name, "name")).dataset
 
 
 def source_of(data: Any, papers: Sequence[Paper], name: str = "dataset") -> Source:
     """The dataset that `dataset` reads, with its paper and where it came from."""
+    if hasattr(data, "tolist"):
+        data = data.tolist()
     if isinstance(data, str | PathLike):
         return load(str(data), papers)
     kinds = [paper.kind for paper in papers]
@@ -272,5 +274,4 @@ def is_sentences(data: Any) -> bool:
 
 
 def _is_sentence(data: Any) -> bool:
-    data = plain(data)
-    return isinstance(data, list) and not any(isinstance(token, list) for token in data)
+    return isinstance(data, list | tuple) and not any(isinstance(token, list | tuple) for token in data)

@@ -105,36 +105,34 @@ def _accepted(found: object, where: str, taken: set[str], papers: Collection[Pap
         if claim.id in taken or claim.id in claims:
             got = "an id that another claim has"
             raise InputError(f"{where}: claim {claim.id}", got=got, expected="one of its own")
-        _check_assumptions(claim, where, papers)
-        check_formulas(claim, f"{where}: claim {claim.id}")
+        check_claim(claim, f"{where}: claim {claim.id}", papers)
         claims[claim.id] = claim
     taken |= set(claims)
     return list(claims.values())
 
 
-def _check_assumptions(claim: Claim, where: str, papers: Collection[Paper]) -> None:
-    if any(paper.judges(claim) for paper in papers):
-        return
-    place = f"{where}: claim {claim.id}"
-    if claim.paper and claim.paper not in {paper.name for paper in papers}:
-        expected = f"one of {', '.join(paper.name for paper in papers)}"
-        raise InputError(place, got=f"the paper {shown(claim.paper)}", expected=expected)
-    names = [name for paper in papers for name in paper.kind.assumptions if claim.paper in ("", paper.name)]
-    unknown = [name for name in claim.assumptions if name not in names]
-    got = f"the assumption {shown(unknown[0])}" if unknown else "assumptions of several papers"
-    raise InputError(place, got=got, expected=f"one of {', '.join(names)}" if unknown else "those of one")
-
-
-def check_formulas(claim: Claim, place: str) -> None:
-    """Refuse a claim with a formula that the page cannot show.
+def check_claim(claim: Claim, place: str, papers: Collection[Paper]) -> None:
+    """Refuse a claim that no paper judges, or with a formula that the page cannot show.
 
     Raises
     ------
     InputError
-        It has one.
+        It is one.
     """
+    if not any(paper.judges(claim) for paper in papers):
+        raise _judged_by_none(claim, place, papers)
     for formula in claim.formulas:
         _check_formula(formula, place)
+
+
+def _judged_by_none(claim: Claim, place: str, papers: Collection[Paper]) -> InputError:
+    if claim.paper and claim.paper not in {paper.name for paper in papers}:
+        expected = f"one of {', '.join(paper.name for paper in papers)}"
+        return InputError(place, got=f"the paper {shown(claim.paper)}", expected=expected)
+    names = [name for paper in papers for name in paper.kind.assumptions if claim.paper in ("", paper.name)]
+    unknown = [name for name in claim.assumptions if name not in names]
+    got = f"the assumption {shown(unknown[0])}" if unknown else "assumptions of several papers"
+    return InputError(place, got=got, expected=f"one of {', '.join(names)}" if unknown else "those of one")
 
 
 def _check_formula(formula: str, place: str) -> None:

@@ -179,13 +179,20 @@ def test_classes_of_a_dataframe_and_of_a_document() -> None:
             DataFrame({"tokens": ["a"], "next": ["b"], "count": [1.5]}),
             "data: /samples/0/count: got 1.5, expected a whole",
         ),
-        ({1: "b"}, "data: /1: got 1, expected a key that is a string"),
+        ({("b",): "b"}, "data: /('b',): got ('b',), expected a key that is a string"),
+        (np.array("a b"), "'a b': got no file of that name, expected "),
     ],
-    ids=["columns", "sentence", "text", "probabilities", "empty", "count", "key"],
+    ids=["columns", "sentence", "text", "probabilities", "empty", "count", "key", "no array"],
 )
 def test_a_bad_dataset_is_one_line(data: Any, line: str) -> None:
     with pytest.raises(InputError, match=rf"^{re.escape(line)}[^\n]*$"):
         marginaudit.dataset(data)
+
+
+@pytest.mark.parametrize("name", ["", None, "\ud800"])
+def test_a_bad_name_is_one_line(name: Any) -> None:
+    with pytest.raises(InputError, match=r"^name: got .*, expected a string[^\n]*$"):
+        marginaudit.dataset(["a b"], name)
 
 
 def test_an_audit_of_what_python_has() -> None:
@@ -196,6 +203,7 @@ def test_an_audit_of_what_python_has() -> None:
         ([["S", "V"], ["V", "S"]], ["dataset"]),
         ((("S", "V"), ("V", "S")), ["dataset"]),
         ([(("S", "V"), ("V", "S")), (("V", "S"), ("S", "V"))], ["dataset", "dataset-2"]),
+        ([frame["sentence"], np.array(["S V", "V S"])], ["dataset", "dataset-2"]),
         (frame, ["dataset"]),
         (frame["sentence"], ["dataset"]),
         (map(str.split, frame["sentence"]), ["dataset"]),
@@ -251,6 +259,10 @@ def test_what_changed_from_another_report(report: Report, tmp_path: Path) -> Non
         (
             {"claims": [replace(LEDGER["ntp.lemma3"], id="mine"), replace(LEDGER["ntp.lemma2"], id="mine")]},
             "claim mine: got two claims of that id, expected an id of its own for each",
+        ),
+        (
+            {"claims": [LEDGER["ntp.lemma2"], replace(LEDGER["ntp.lemma3"], id="mine", assumptions=("collocaton",))]},
+            "claim mine: got the assumption 'collocaton', expected one of ",
         ),
         (
             {"claims": replace(LEDGER["ntp.lemma3"], id="mine", formula=r"\frac{")},
