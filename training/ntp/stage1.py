@@ -108,7 +108,7 @@ def _along_the_ray(
     # of steps so long that rounding hides the next gradient there are fewer
     rows = [row for row in rows if row["step"] <= iterate.moves]
     for t in at[len(rows) :]:
-        rows += rows_at(ov, iterate, [(t, on_the_law(iterate, ov.answer, t), 0.0)], "law")
+        rows += rows_at(ov, iterate, [(t, on_the_law(iterate, ov.answer, t), 0.0, 0.0)], "law")
     if run.progress is not None:
         run.progress(steps1)
     last = iterate.placed(steps1, on_the_law(iterate, ov.answer, steps1))

@@ -210,10 +210,10 @@ def test_the_error_of_a_given_state_is_added_to_its_record_s() -> None:
     problem, iterate = reduced(SMALL, 9.0)
     rest = np.random.default_rng(0).normal(size=iterate.high.shape)
     own = row(problem, iterate.placed(50, rest), 50)
-    [given] = rows_at(problem, iterate, [(50, rest, 0.125)], "flow")
+    [given] = rows_at(problem, iterate, [(50, rest, 0.125, 0.25)], "flow")
     assert given["error"] == 0.125 + own["error"] * 1.125
-    assert given["distance_error"] == 0.125 * own["distance"] + own["distance_error"] * 1.125
-    assert rows_at(problem, iterate, [(50, rest, 100.0)], "flow")[0]["distance_error"] == 2.0
+    assert given["distance_error"] == 0.25 + own["distance_error"]
+    assert rows_at(problem, iterate, [(50, rest, 0.125, 2.0)], "flow")[0]["distance_error"] == 2.0
 
 
 def test_the_rounding_of_stage_1() -> None:

@@ -48,11 +48,14 @@ def test_the_error_of_the_flow_term_by_term() -> None:
     wide = ((1 + (steps_own + found.integration) / u) / (1 - (steps_own + found.integration) / c)) ** 2 - 1 + 16 * EPS
     assert (narrow <= found.error * (1 + 1e-12)).all()
     assert (found.error <= wide * (1 + 1e-12)).all()
+    every = steps_own + found.integration
+    assert (found.distance_error <= (every + u * every / c) / (c - every) * (1 + 1e-12)).all()
+    assert (found.distance_error >= (steps_own + u * steps_own / c) / c).all()
     # where the start's error is nearly all there is, the bound is known
     only = fast_forward(merged, reference, eta, t0, rest, [t0], start_error=1e-3)
     assert only.error[0] == near(((1 + 1e-3 / u[0]) / (1 - 1e-3 / c[0])) ** 2 - 1, rel=1e-3)
     lost = fast_forward(merged, reference, eta, t0, rest, [t0], start_error=2 * c[0])
-    assert lost.error[0] == math.inf
+    assert (lost.error[0], lost.distance_error[0]) == (math.inf, 2.0)
 
 
 def test_the_integration_s_error_is_twice_the_largest_so_far(monkeypatch: pytest.MonkeyPatch) -> None:

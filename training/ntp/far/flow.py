@@ -50,6 +50,10 @@ class Flow:
         Bound on |steps' - ours| / ours of ``one_minus_cos``: with b the sum of the four distances below,
         u = W - <W, What> What, ((1 + b/|u|) / (1 - b/<W, What>))^2 - 1; only the part of ``integration`` across
         What counts against |u|. Infinite where u = 0.
+    distance_error : array
+        Bound on the distance of steps' and our W/||W||: that of their images under the projection from the origin onto
+        the plane <., What> = 1, which is no less, (a + |u| b / <W, What>)/(<W, What> - b) with a as b but for the part
+        of ``integration`` along What; 2 where b is not below <W, What>.
     discretisation : array
         B, and `HIGHER_ORDERS` more: how far W is from that of steps from the same start, at most.
     inherited : array
@@ -67,6 +71,7 @@ class Flow:
     rest: Floats
     one_minus_cos: Floats
     error: Floats
+    distance_error: Floats
     discretisation: Floats
     inherited: Floats
     integration: Floats
@@ -134,11 +139,13 @@ def fast_forward(
     b = others + integration
     with np.errstate(divide="ignore", invalid="ignore"):
         error = ((1 + (others + integration_across) / u) / (1 - b / c)) ** 2 - 1 + 16 * EPS
+        distance_error = (others + integration_across + u * b / c) / (c - b)
     return Flow(
         step=step,
         rest=rest,
         one_minus_cos=u**2 / (R * (R + c)),
         error=np.where((u > 0) & (b < c), error, np.inf),
+        distance_error=np.where(b < c, distance_error, 2.0),
         discretisation=discretisation,
         inherited=inherited,
         integration=integration,

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from marginaudit.training.ntp.far.law import Law
 
 SWITCH = 10**5
-"""Least number of true steps before a fast-forward: more would only add rounding, once the gradient turns no more."""
+"""Least number of true steps before a fast-forward."""
 
 LATE_SWITCH = 10**6
-"""The same where a tight constraint has no multiplier: there the gradient turns on, and the flow's error falls with
-the step from which it is followed."""
+"""The same where a later start makes the fast-forward better: where the gradient still turns, as for ever with a tight
+constraint that has no multiplier, or where there is no flow yet. Elsewhere more steps only add rounding."""
 
 SETTLED = 1e-9
 """A state settles the asymptotic law if it leaves open at most this part of the distance from W*'s line."""
@@ -104,33 +104,37 @@ def follow(
     The rows say how they were obtained, and their ``error`` bounds what steps would have made different. Where
     the flow fails, or attention is not one-hot after `MOST_TRUE_STEPS`, the last true step is the last record.
     """
-    merged = problem.merged
-    turns = support(merged.winner, merged.loser, exact.slack, exact.multiplier, len(exact.weight)).degenerate
-    least = LATE_SWITCH if turns else SWITCH
-    rows, goal = _true_steps(problem, iterate, least, steps, at, progress, done)
-    if iterate.moves < goal:  # rounding hides the gradient, and W stays where it is
-        still = row(problem, iterate, goal)
-        return Followed(rows + [{**still, "step": t} for t in at[len(rows) :]], iterate, None, "")
-    states = [(goal, iterate.rest)] if one_hot(problem, iterate) else []
-    if goal == steps:
-        return Followed(rows, iterate, _law(problem, exact, iterate.lr, states), "")
-
-    def stopped(why: str) -> Followed:
-        last = [] if goal in at else [row(problem, iterate, goal)]
-        return Followed(rows + last, iterate, None, f"no fast-forward beyond step {goal}: {why}")
-
-    if not states:
-        return stopped(f"steps of {iterate.lr:.3g} have not made attention one-hot")
     from marginaudit.training.ntp.far.flow import FlowFailure, fast_forward
 
-    later = at[len(rows) :]
-    reached = np.unique([*later, *_decades(goal, steps), steps])
-    try:
-        flow = fast_forward(merged, exact, iterate.lr, goal, iterate.rest, reached, start_error=iterate.state_error)
-    except FlowFailure as failure:
-        return stopped(str(failure))
-    followed = list(zip(reached.tolist(), flow.rest, flow.error.tolist(), strict=True))
-    states += [(t, rest) for t, rest, _ in followed]
+    merged = problem.merged
+    turns = support(merged.winner, merged.loser, exact.slack, exact.multiplier, len(exact.weight)).degenerate
+    rows: list[Row] = []
+    for least in (LATE_SWITCH,) if turns else (SWITCH, LATE_SWITCH):
+        more, goal = _true_steps(problem, iterate, least, steps, at[len(rows) :], progress, done)
+        rows += more
+        flow, later, why = None, at[len(rows) :], ""
+        reached = np.unique([*later, *_decades(goal, steps), steps])
+        if iterate.moves < goal:  # rounding hides the gradient, and W stays where it is
+            still = row(problem, iterate, goal)
+            return Followed(rows + [{**still, "step": t} for t in later], iterate, None, "")
+        states = [(goal, iterate.rest)] if one_hot(problem, iterate) else []
+        if goal == steps:
+            return Followed(rows, iterate, _law(problem, exact, iterate.lr, states), "")
+        if not states:
+            why = f"steps of {iterate.lr:.3g} have not made attention one-hot"
+            break
+        error = iterate.state_error
+        try:
+            flow = fast_forward(merged, exact, iterate.lr, goal, iterate.rest, reached, start_error=error)
+        except FlowFailure as failure:
+            why = str(failure)
+        if goal >= LATE_SWITCH or (flow is not None and flow.discretisation[-1] <= error):
+            break
+    if flow is None:
+        last = [] if goal in at else [row(problem, iterate, goal)]
+        return Followed(rows + last, iterate, None, f"no fast-forward beyond step {goal}: {why}")
+    followed = list(zip(reached.tolist(), flow.rest, flow.error.tolist(), flow.distance_error.tolist(), strict=True))
+    states += [(t, rest) for t, rest, *_ in followed]
     rows += rows_at(problem, iterate, [state for state in followed if state[0] in set(later)], "flow")
     if progress is not None:
         progress(done + steps)

@@ -131,7 +131,7 @@ def _row(iterate: Iterate, t: int, gradient: Gradient, own: Row) -> Row:
     }
 
 
-def rows_at(loss: Loss, iterate: Iterate, states: Sequence[tuple[int, Floats, float]], method: str) -> list[Row]:
+def rows_at(loss: Loss, iterate: Iterate, states: Sequence[tuple[int, Floats, float, float]], method: str) -> list[Row]:
     """The records of states that no steps reached: W = s What + rho, s = lr t.
 
     Parameters
@@ -140,23 +140,21 @@ def rows_at(loss: Loss, iterate: Iterate, states: Sequence[tuple[int, Floats, fl
     iterate : Iterate
         Any iterate of the same run.
     states : sequence
-        Of each its t; rho, an array of the iterate's shape; and a bound on the relative error of ``one_minus_cos``, to
-        which the rounding of the record itself is added.
+        Of each its t; rho, an array of the iterate's shape; and bounds on the relative error of ``one_minus_cos`` and
+        on the distance of W/||W|| from its own, to which the rounding of the record itself is added.
     method : str
         What the column ``method`` says.
     """
     found = []
     for first in range(0, len(states), loss.together):
         some = states[first : first + loss.together]
-        placed = rows(loss, [(t, iterate.placed(t, rest)) for t, rest, _ in some])
-        found += [_put(record, method, error) for record, (_, _, error) in zip(placed, some, strict=True)]
+        placed = rows(loss, [(t, iterate.placed(t, rest)) for t, rest, *_ in some])
+        found += [_put(record, method, *bounds) for record, (_, _, *bounds) in zip(placed, some, strict=True)]
     return found
 
 
-def _put(found: Row, method: str, error: float) -> Row:
+def _put(found: Row, method: str, error: float, distance_error: float) -> Row:
     found["method"] = method
     found["error"] = error + found["error"] * (1 + error)
-    # |sqrt(1 +- e) - 1| <= e
-    off = error * found["distance"] + found["distance_error"] * (1 + error) if np.isfinite(error) else np.inf
-    found["distance_error"] = min(2.0, float(off))
+    found["distance_error"] = min(2.0, distance_error + found["distance_error"])
     return found

@@ -148,6 +148,31 @@ def test_a_flow_that_fails_ends_the_run_with_its_true_steps(early: None, monkeyp
     np.testing.assert_allclose(trained.S, run(FREE, 10_000, []).S, rtol=1e-12)
 
 
+SYMMETRIC = Dataset(
+    "two blocks",
+    ("a", "b", "c", "d"),
+    (Sample(("a", "b"), "b"), Sample(("c", "d"), "d")),
+    (1, 1),
+    next_token={"a": "b", "b": "a", "c": "d", "d": "c"},
+)
+
+
+def test_a_direction_on_w_star_itself_is_known() -> None:
+    """1 - cos is the rounding of 0, which no relative bar bounds."""
+    trained = run(SYMMETRIC, 10**12, [10**6, 10**12])
+    assert trained.stage2.method.tolist() == ["flow", "flow"]
+    assert (trained.stage2.error > 1e9).all()
+    assert (trained.stage2.distance_error < 1e-13).all()
+
+
+@pytest.mark.parametrize("lr2", [5.0, 0.0013], ids=["no flow yet", "a gradient that still turns"])
+def test_the_flow_follows_from_later_on_where_that_is_better(lr2: float) -> None:
+    late = free_dataset(V=9, N=14, L=7, seed=5, optimal=(1, 2), non_optimal=(1, 4), max_count=10**6)
+    data, at = EXAMPLE if lr2 > 1 else late, [10**5, 3 * 10**5, 10**6]
+    trained = run(data, 2 * 10**6, at, lr2=lr2)
+    assert trained.stage2.method.tolist()[: len(at)] == ["steps"] * 3
+
+
 def test_what_has_no_fast_forward() -> None:
     data = CASES["example-1"]()
     kq = solve_kq(data)
@@ -185,7 +210,7 @@ def test_a_direction_that_the_flow_leaves_without_an_error_bar_is_lost(monkeypat
 
     def astray(*of: Any, **more: Any) -> Any:
         found = followed(*of, **more)
-        return replace(found, error=np.full_like(found.error, np.inf))
+        return replace(found, distance_error=np.full_like(found.error, 2.0))
 
     monkeypatch.setattr(horizon, "SWITCH", 10_000)
     assert not run(data, 30_000, [100, 30_000]).lost

@@ -85,7 +85,7 @@ def test_the_lead_keeps_the_digits_at_any_distance() -> None:
         rng = np.random.default_rng(3)
         for t in (10**15, 10**18):
             rest = rng.normal(size=start.high.shape)
-            [row] = rows_at(problem, start, [(t, rest, 1e-9)], "flow")
+            [row] = rows_at(problem, start, [(t, rest, 1e-9, 1e-9)], "flow")
             with flint.ctx.workprec(300):
                 root = ball(exact.norm_squared).sqrt()
                 s = flint.arb(start.lr) * t
