@@ -26,6 +26,9 @@ ATOL = 1e-9
 COARSER = 10.0
 """Tolerances of the second solution over those of the first."""
 
+SHORTEST = 1e-9
+"""Shortest step of the solver in log s that is halved."""
+
 HIGHER_ORDERS = 0.01
 """Share of B added for the orders of eta left out, and for what chords cut off the arc (below 1e-3 of either)."""
 
@@ -194,7 +197,10 @@ def integrated(field: LateField, eta: float, s0: float, rest0: Floats, goals: Fl
                     problem = solver.step()
             except CertificateError:
                 raise
-            except RuntimeError as failure:
+            except RuntimeError as failure:  # a sparse factor is singular
+                if solver.h_abs > SHORTEST:
+                    solver.h_abs /= 2  # as the solver does for a dense one
+                    continue
                 raise FlowFailure(f"Radau broke off at t = {np.exp(solver.t) / eta:.3e}: {failure}") from failure
             if problem is not None:
                 raise FlowFailure(f"Radau stopped at t = {np.exp(solver.t) / eta:.3e}: {problem}")

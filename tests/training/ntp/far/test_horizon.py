@@ -173,6 +173,14 @@ def test_the_flow_follows_from_later_on_where_that_is_better(lr2: float) -> None
     assert trained.stage2.method.tolist()[: len(at)] == ["steps"] * 3
 
 
+def test_a_singular_factor_shortens_the_solver_s_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sparse one, as here from t = 1.6e17 on."""
+    data = CASES["free-20"]()
+    assert run(data, 10**18, [], lr2=1.5).stopped == ""
+    monkeypatch.setattr(flow, "SHORTEST", 1.0)
+    assert "Factor is exactly singular" in run(data, 10**18, [], lr2=1.5).stopped
+
+
 def test_what_has_no_fast_forward() -> None:
     data = CASES["example-1"]()
     kq = solve_kq(data)
