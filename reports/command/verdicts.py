@@ -54,7 +54,7 @@ def print_verdicts(audit: Audit, *, one_by_one: bool) -> None:
             print_line(line)
         print_line("")
     counts = ", ".join(f"{count} {verdict}" for verdict, count in audit.counts.items())
-    runs = f"; {audit.carried_over} are {CARRIED_OVER}" if audit.carried_over else ""
+    runs = f"; {audit.carried_over} {CARRIED_OVER}" if audit.carried_over else ""
     print_line(f"{counted(len(rows), 'verdict')}: {counts}{runs}.")
 
 

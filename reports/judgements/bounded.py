@@ -246,7 +246,7 @@ class Bounded:
         """The bounds at the entries of a measured series."""
         formulas: dict[Side, Formula | None] = {"upper": self.upper, "lower": self.lower}
         steps = _steps(measured)
-        return [(side, _bound(f(run, steps), measured)) for side, f in formulas.items() if f is not None]
+        return [(side, _bound(f(run, steps), measured, f"the {side} bound")) for side, f in formulas.items() if f]
 
     def vacuous(self, run: Any, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:
         """Whether the bound is outside the quantity's range, shape (sides, entries)."""
@@ -261,7 +261,7 @@ class Bounded:
         for row, (side, stated) in zip(found, sides, strict=True):
             formula = self.guaranteed if side == "upper" else self.guaranteed_lower
             if formula is not None and not _departs(run):
-                proved = _bound(formula(run, steps), stated)
+                proved = _bound(formula(run, steps), stated, f"the bound that is guaranteed, {side}")
                 small, large = (proved, stated) if side == "upper" else (stated, proved)
                 row[:] = compare_upper(small, large) == Outcome.TRUE
         return found
@@ -322,12 +322,13 @@ def _steps(measured: Series) -> Steps:
     return np.arange(len(measured), dtype=float) if measured.step is None else measured.step.astype(float)
 
 
-def _bound(values: ArrayLike, measured: Series) -> Series:
+def _bound(values: ArrayLike, measured: Series, name: str) -> Series:
     found = real(values)
     if found.shape not in ((), (1,), (len(measured),)):
-        raise ValueError(
-            f"got a bound of shape {found.shape}, expected ({len(measured)},): one value for each measured"
-        )
+        expected = f"({len(measured)},): one value for each measured"
+        raise ValueError(f"{name}: got the shape {found.shape}, expected {expected}")
+    if np.isnan(found).any():
+        raise ValueError(f"{name}: got nan at entry {int(np.isnan(found).argmax())}, expected numbers")
     return by_formula(np.broadcast_to(found, (len(measured),)), log=measured.log)
 
 

@@ -24,7 +24,11 @@ NO_SERIES = "returned a value of type ndarray as measure, expected a Series"
         (HiddenConstant(ARRAY, NUMBER), NO_SERIES),
         (Equal(VALUES, ARRAY), "returned a value of type ndarray as expected, expected a Series"),
         (Equal(VALUES, lambda _: series([1.0], radius=0)), "got 1 expected values, expected 1000"),
-        (Bounded(VALUES, upper=ARRAY), r"got a bound of shape \(3,\), expected \(1000,\)"),
+        (Bounded(VALUES, upper=ARRAY), r"the upper bound: got the shape \(3,\), expected \(1000,\)"),
+        (
+            Bounded(VALUES, lower=lambda _, t: np.where(t == 3, np.nan, t)),
+            "the lower bound: got nan at entry 2, expected",
+        ),
         (Bounded(VALUES, upper=NUMBER, threshold=NUMBER), "returned a value of type float as threshold"),
         (Limit(VALUES, lambda _: 0.0, NUMBER), "got 0 as predicted"),
         (HiddenConstant(VALUES, lambda _, t: 500.0 - t), "got a shape of -1 at t = 501, expected > 0"),
