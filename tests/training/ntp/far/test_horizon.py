@@ -173,6 +173,21 @@ def test_the_flow_follows_from_later_on_where_that_is_better(lr2: float) -> None
     assert trained.stage2.method.tolist()[: len(at)] == ["steps"] * 3
 
 
+def test_a_flow_that_fails_late_is_not_sought_earlier(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attention is one-hot after both steps from which the flow may follow."""
+
+    def failing(_merged: MergedEdges, _exact: ExactReference, _lr: float, t0: int, *_: Any, **__: float) -> None:
+        raise flow.FlowFailure(f"from {t0}")
+
+    monkeypatch.setattr(flow, "fast_forward", failing)
+    monkeypatch.setattr(horizon, "SWITCH", 100)
+    monkeypatch.setattr(horizon, "LATE_SWITCH", 101)
+    trained = run(EXAMPLE, 10**12, [])
+    [last] = trained.stage2.step.tolist()
+    assert last > 101
+    assert trained.stopped == f"no fast-forward beyond step {last}: from {last}"
+
+
 def test_a_singular_factor_shortens_the_solver_s_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sparse one, as here from t = 1.6e17 on."""
     data = CASES["free-20"]()
