@@ -33,7 +33,7 @@ autodoc_member_order = "bysource"
 for package in (marginaudit, reports):
     for name in package.__all__:  # they load when first asked for, and autodoc looks among what is loaded
         setattr(package, name, getattr(package, name))
-OTHERS = ("annotated_types.MaxLen", "collections.abc.Sequence", "decimal.Decimal")
+OTHERS = ("annotated_types.Len", "annotated_types.MaxLen", "collections.abc.Sequence", "decimal.Decimal")
 nitpick_ignore = [("py:class", name) for name in OTHERS]
 autodoc_typehints = "none"  # the docstrings say types and shapes in words
 numpydoc_show_class_members = False
