@@ -66,7 +66,9 @@ def fitted_decades(step: NDArray[np.int64], gap: Floats, error: Floats, law: Flo
         inside = (step >= 10.0**power) & (step <= 10.0 ** (power + 1))
         if inside.sum() < FEWEST:
             continue
-        log_t, log_gap, log_law = np.log(step[inside]), np.log(gap[inside]), np.log(law[inside])
+        log_t, log_gap = np.log(step[inside]), np.log(gap[inside])
+        with np.errstate(divide="ignore"):  # a law of 0, on W*'s line, has no slope
+            log_law = np.log(law[inside])
         found.append(
             Decade(
                 start=10**power,

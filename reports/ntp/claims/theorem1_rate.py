@@ -63,8 +63,9 @@ def _constant(run: Run) -> Series:
 
 
 def _predicted(run: Run) -> float:
+    """The law's constant; unknown where it is 0 to rounding."""
     law = _asymptotics(run).law
-    return float("nan") if law is None else law.constant
+    return float("nan") if law is None else law.constant or float("nan")
 
 
 RATE = Claim(

@@ -56,11 +56,12 @@ def direction_figure(run: Run, findings: Mapping[str, Finding]) -> "Figure":
     """
     figure, axis = _axes(run)
     stage = run.trained.stage2
-    shown = (stage.step >= 1) & (stage.one_minus_cos > 0) & stage.known
+    gap, law = (drawable(values.tolist()) for values in (stage.one_minus_cos, stage.law))
+    shown = (stage.step >= 1) & (gap > 0) & stage.known
     if not shown.any():
         axis.text(0.5, 0.5, "no direction", transform=axis.transAxes, ha="center", va="center", color=REFERENCE)
         return figure
-    step, measured = stage.step[shown].astype(float), stage.one_minus_cos[shown]
+    step, measured = stage.step[shown].astype(float), gap[shown]
     ends = [(measured[-1], "measured", MEASURED)]
     top = MOST
     for claim, label, colour in BOUNDS:
@@ -73,7 +74,7 @@ def direction_figure(run: Run, findings: Mapping[str, Finding]) -> "Figure":
         ends.append((bound[-1], label, colour))
         top = max(top, float(np.nanmax(bound)))
     axis.plot(step, measured, color=MEASURED, alpha=0.55, lw=BAND, zorder=3, solid_capstyle="butt")
-    law = stage.law[shown]
+    law = np.where(law > 0, law, np.nan)[shown]  # it is 0 on W*'s line
     _draw_law(axis, step, law)
     axis.set_xlim(1, max(step[-1], 10.0))
     axis.set_ylim(min(measured.min(), np.nanmin(law, initial=np.inf)) / 30, top * 30)

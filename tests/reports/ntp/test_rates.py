@@ -51,6 +51,7 @@ def test_the_laws_exponent_is_fitted_at_the_same_steps() -> None:
     found = fitted_decades(STEP, T**-2.0, EXACT, law)
     assert [d.predicted is None for d in found] == [True, True, *[False] * 7]
     np.testing.assert_allclose(np.array([d.predicted for d in found[2:]], dtype=float), -1, rtol=1e-12)
+    assert all(d.predicted is None for d in fitted_decades(STEP, T**-2.0, EXACT, 0 * T))
 
 
 @pytest.mark.parametrize("off", [0.02, -0.02])

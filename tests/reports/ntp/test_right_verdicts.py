@@ -14,6 +14,7 @@ from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from marginaudit.training.ntp.far.law import Law
 from tests.measured import measured
 
 CYCLING = dataset_from_document(
@@ -187,6 +188,11 @@ def test_rounding_off_the_ray_is_no_rate(lr2: float) -> None:
         proved = (found.verdict, found.evidence) == (Verdict.HOLDS, Evidence.PROVED)
         assert proved is (lr2 < 0.1)
         assert proved or found.verdict in {Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE}, found
+
+
+def test_a_law_of_0_predicts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Law, "constant", 0.0)
+    assert judged("sharp.rate.any-step", CASES["section-7"](), lr2=0.5, steps2=10**6).verdict is Verdict.INCONCLUSIVE
 
 
 def test_lost_gradients_are_unknown_and_not_absent() -> None:

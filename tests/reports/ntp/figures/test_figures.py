@@ -78,6 +78,8 @@ def test_the_measured_line_and_the_law() -> None:
     assert found["measured\n1.0·10⁻⁵"] == (1, 1e-5)
     assert axis.get_title("left").startswith(r"x\$y: how far")
     assert lines(drawn({}, law=[NAN] * 6), LAW) == []
+    assert drawn({}, law=[NAN] * 5 + [0.0]).get_ylim()[0] == pytest.approx(1e-5 / 30)
+    assert drawn({}, gap=[*GAP[:-1], 1e-320]).get_ylim()[0] == pytest.approx(1e-3 / 30)
     lower = drawn({}, law=[NAN, NAN, NAN, NAN, NAN, 1e-6])
     assert lower.get_ylim()[0] == pytest.approx(1e-6 / 30)
     assert texts(lower)["asymptotic law"] == (10_000, 1e-6)
