@@ -26,7 +26,7 @@ Text: TypeAlias = Annotated[str, MaxLen(2**31)]
 """A string that UTF-8 can encode (no lone surrogate): pydantic finds out when it counts characters."""
 
 Name: TypeAlias = Annotated[Text, Len(1)]
-"""Of a dataset."""
+"""The name of a dataset: a `Text` that is not empty."""
 
 
 class FirstError:
@@ -132,7 +132,7 @@ class Underflow(ValueError):  # noqa: N818
 
 
 def plain(value: Any) -> Any:
-    """A document from Python as JSON has it: mappings are dicts, tuples and arrays of numpy or pandas are lists.
+    """Turn a Python object into what JSON holds: mappings into dicts, tuples and arrays of numpy or pandas into lists.
 
     >>> import numpy as np
     >>> plain({"embedding": np.eye(2), np.str_("samples"): ({"count": np.int64(3)},)})

@@ -16,7 +16,7 @@ THREADS = Path("/proc/self/task")
 """Where Linux has a folder for each thread of this process."""
 
 JEMALLOC = "jemalloc_bg_thd"
-"""Name of its threads."""
+"""Name of a thread of jemalloc, an allocator that comes with pandas."""
 
 WATCH_SECONDS = 0.5
 """Seconds between a worker's checks that its client is alive."""
@@ -26,7 +26,6 @@ def forkable(ours: int = 1) -> bool:
     """Whether forking is safe: no threads but ours and those of OpenBLAS and jemalloc, which prepare for a fork.
 
     Another one may hold a lock, which a forked process would wait for without end. False where that is not known.
-    jemalloc comes with pandas.
     """
     pools = (found for found in threadpool_info() if found.get("threading_layer") == "pthreads")
     ours += sum(found["num_threads"] - 1 for found in pools)

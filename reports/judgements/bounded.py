@@ -232,10 +232,10 @@ class Bounded:
             if measured.clock == "t"
             else None,
             "detail": ("" if followed.all() else _detail(measured, bound, worst, side, hidden=hidden))
+            + _hidden(outcomes == Outcome.UNSURE, measured)
             + (f" {UNDERFLOW}" if outcomes[at_side, at] == Outcome.UNSURE and underflown(measured, bound)[at] else "")
             + (" At no step of the run does a bound say anything." if vacuous.all() else "")
-            + _hidden(followed, measured, "; there it follows from what is proved, by formula")
-            + _hidden(outcomes == Outcome.UNSURE, measured),
+            + _hidden(followed, measured, "; there it follows from what is proved, by formula"),
             "curve": None
             if measured.step is None
             else curve_of(measured, {name: stated.value for name, stated in sides}, vacuous_above=largest),
@@ -347,7 +347,7 @@ def _verdict(outcomes: NDArray[np.int64], vacuous: NDArray[np.bool_]) -> Verdict
 
 
 def _hidden(entries: NDArray[np.bool_], measured: Series, there: str = "") -> str:
-    """The detail on entries, shape (sides, entries), at which error bars leave a statement open."""
+    """Say at how many entries error bars hide a statement; ``entries`` has the shape (sides, entries)."""
     hidden = np.asarray(entries.any(axis=0))
     if not hidden.any():
         return ""

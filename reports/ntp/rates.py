@@ -67,14 +67,13 @@ def fitted_decades(step: NDArray[np.int64], gap: Floats, error: Floats, law: Flo
         if inside.sum() < FEWEST:
             continue
         log_t, log_gap = np.log(step[inside]), np.log(gap[inside])
-        with np.errstate(divide="ignore"):  # a law of 0, on W*'s line, has no slope
-            log_law = np.log(law[inside])
+        falls = (law[inside] > 0).all()  # it is 0 on W*'s line
         found.append(
             Decade(
                 start=10**power,
                 exponent=_slope(log_t, log_gap),
                 exponent_without_log=_slope(log_t, log_gap - 2 * np.log(log_t)) if power else None,
-                predicted=_slope(log_t, log_law) if np.isfinite(log_law).all() else None,
+                predicted=_slope(log_t, np.log(law[inside])) if falls else None,
             )
         )
     return found

@@ -6,7 +6,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders import printable
 from marginaudit.reports.standing import Status
@@ -125,7 +125,7 @@ def between_powers(value: float, shows_all: bool) -> str:
     return f"{value:.3g}" if shows_all or f"{value:.0e}"[0] in "25" else ""
 
 
-def drawable(values: list[float]) -> NDArray[np.float64]:
+def drawable(values: ArrayLike) -> NDArray[np.float64]:
     """Values for a logarithmic axis: NaN beyond `LARGEST_DRAWN`, 0 below its inverse."""
     array = np.array(values, dtype=float)
     array[np.abs(array) < 1 / LARGEST_DRAWN] = 0

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from marginaudit.margins.ntp import MaxMargin
-from marginaudit.margins.support import support
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.far.horizon import follow
 from marginaudit.training.ntp.far.law import Law
@@ -194,7 +193,7 @@ def descent_of(first: First, problem: Problem) -> Descent:
 def asymptotics(dataset: Dataset, kq: ReducedKQ, exact: ExactReference, law: Law | None) -> Asymptotics:
     """The tight constraints without a multiplier, by name, and the law."""
     merged, classes, names = kq.merged, kq.classes, dataset.vocabulary
-    found = support(merged.winner, merged.loser, exact.slack, exact.multiplier, len(exact.weight))
+    found = exact.support(merged)
     idle = np.flatnonzero(found.uncarried)
     return Asymptotics(
         degenerate=found.degenerate,

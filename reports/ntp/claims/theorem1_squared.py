@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from marginaudit.margins.exact import component_edges
 from marginaudit.margins.spread import is_star, spread
-from marginaudit.margins.support import Support, support
+from marginaudit.margins.support import Support
 from marginaudit.margins.weighted_margin import weighted_margin
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import BeyondTheRun, Claim
@@ -90,7 +90,7 @@ def reduced(run: Run) -> Model:
         if found is None:
             raise BeyondTheRun("W*_kq is not known exactly, so neither is which pairs carry a multiplier")
         exact = found
-    return Model(merged, exact, support(merged.winner, merged.loser, exact.slack, exact.multiplier, len(exact.weight)))
+    return Model(merged, exact, exact.support(merged))
 
 
 def least_stretch(winner: NDArray[np.int64], loser: NDArray[np.int64], nodes: int) -> float:

@@ -56,7 +56,7 @@ def direction_figure(run: Run, findings: Mapping[str, Finding]) -> "Figure":
     """
     figure, axis = _axes(run)
     stage = run.trained.stage2
-    gap, law = (drawable(values.tolist()) for values in (stage.one_minus_cos, stage.law))
+    gap, law = (drawable(values) for values in (stage.one_minus_cos, stage.law))
     shown = (stage.step >= 1) & (gap > 0) & stage.known
     if not shown.any():
         axis.text(0.5, 0.5, "no direction", transform=axis.transAxes, ha="center", va="center", color=REFERENCE)

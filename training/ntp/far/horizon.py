@@ -7,7 +7,6 @@ import numpy as np
 
 from marginaudit.margins import CertificateError
 from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin
-from marginaudit.margins.support import support
 from marginaudit.orders.ntp import Dataset, check_assumption
 from marginaudit.training.ntp.model.classes import sample_classes
 from marginaudit.training.ntp.model.edges import no_reduction
@@ -21,14 +20,15 @@ from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.underflow import ONE_HOT
 
 if TYPE_CHECKING:
+    from marginaudit.training.ntp.far.flow import Flow
     from marginaudit.training.ntp.far.law import Law
 
 SWITCH = 10**5
 """Least number of true steps before a fast-forward."""
 
 LATE_SWITCH = 10**6
-"""The same where a later start makes the fast-forward better: where the gradient still turns, as for ever with a tight
-constraint that has no multiplier, or where there is no flow yet. Elsewhere more steps only add rounding."""
+"""The same where a later start makes the fast-forward better: while the gradient turns, which with a tight constraint
+without a multiplier has no end, or while the flow fails. Elsewhere more steps only add rounding."""
 
 SETTLED = 1e-9
 """A state settles the asymptotic law if it leaves open at most this part of the distance from W*'s line."""
@@ -104,41 +104,44 @@ def follow(
     The rows say how they were obtained, and their ``error`` bounds what steps would have made different. Where
     the flow fails, or attention is not one-hot after `MOST_TRUE_STEPS`, the last true step is the last record.
     """
-    from marginaudit.training.ntp.far.flow import FlowFailure, fast_forward
-
-    merged = problem.merged
-    turns = support(merged.winner, merged.loser, exact.slack, exact.multiplier, len(exact.weight)).degenerate
     rows: list[Row] = []
+    turns = steps > SWITCH and exact.support(problem.merged).degenerate
     for least in (LATE_SWITCH,) if turns else (SWITCH, LATE_SWITCH):
         more, goal = _true_steps(problem, iterate, least, steps, at[len(rows) :], progress, done)
         rows += more
-        flow, later, why = None, at[len(rows) :], ""
-        reached = np.unique([*later, *_decades(goal, steps), steps])
+        later = at[len(rows) :]
         if iterate.moves < goal:  # rounding hides the gradient, and W stays where it is
             still = row(problem, iterate, goal)
             return Followed(rows + [{**still, "step": t} for t in later], iterate, None, "")
         states = [(goal, iterate.rest)] if one_hot(problem, iterate) else []
         if goal == steps:
             return Followed(rows, iterate, _law(problem, exact, iterate.lr, states), "")
-        if not states:
-            why = f"steps of {iterate.lr:.3g} have not made attention one-hot"
+        unready = f"steps of {iterate.lr:.3g} have not made attention one-hot"
+        flow = _flow(problem, exact, iterate, [*later, *_decades(goal, steps), steps]) if states else unready
+        good = not isinstance(flow, str) and flow.discretisation[-1] <= iterate.state_error
+        if good or goal >= LATE_SWITCH or not states:
             break
-        error = iterate.state_error
-        try:
-            flow = fast_forward(merged, exact, iterate.lr, goal, iterate.rest, reached, start_error=error)
-        except FlowFailure as failure:
-            why = str(failure)
-        if goal >= LATE_SWITCH or (flow is not None and flow.discretisation[-1] <= error):
-            break
-    if flow is None:
+    if isinstance(flow, str):
         last = [] if goal in at else [row(problem, iterate, goal)]
-        return Followed(rows + last, iterate, None, f"no fast-forward beyond step {goal}: {why}")
-    followed = list(zip(reached.tolist(), flow.rest, flow.error.tolist(), flow.distance_error.tolist(), strict=True))
+        return Followed(rows + last, iterate, None, f"no fast-forward beyond step {goal}: {flow}")
+    bounds, recorded = (flow.error.tolist(), flow.distance_error.tolist()), set(later)
+    followed = list(zip(flow.step.tolist(), flow.rest, *bounds, strict=True))
     states += [(t, rest) for t, rest, *_ in followed]
-    rows += rows_at(problem, iterate, [state for state in followed if state[0] in set(later)], "flow")
+    rows += rows_at(problem, iterate, [state for state in followed if state[0] in recorded], "flow")
     if progress is not None:
         progress(done + steps)
     return Followed(rows, iterate.placed(*states[-1]), _law(problem, exact, iterate.lr, states), "")
+
+
+def _flow(problem: ReducedKQ, exact: ExactReference, iterate: Iterate, wanted: Sequence[int]) -> "Flow | str":
+    """The flow from the last true step to each step that is wanted, or why there is none."""
+    from marginaudit.training.ntp.far.flow import FlowFailure, fast_forward
+
+    start, error = (iterate.moves, iterate.rest), iterate.state_error
+    try:
+        return fast_forward(problem.merged, exact, iterate.lr, *start, np.unique(wanted), start_error=error)
+    except FlowFailure as failure:
+        return str(failure)
 
 
 def _true_steps(

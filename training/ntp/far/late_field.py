@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import scipy  # its subpackages load when first used
 
-from marginaudit.margins.support import support
 from marginaudit.training.ntp.far.potentials import potentials
 from marginaudit.training.ntp.model.edges import Floats, MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
@@ -62,7 +61,7 @@ class LateField:
 
     def __init__(self, merged: MergedEdges, reference: ExactReference) -> None:
         pairs = len(reference.weight)
-        found = support(merged.winner, merged.loser, reference.slack, reference.multiplier, pairs)
+        found = reference.support(merged)
         self.component, self.size = found.component, found.size
         self.W = np.array([float(weight) for weight in reference.weight])
         self.norm = reference.norm

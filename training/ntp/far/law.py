@@ -130,7 +130,7 @@ def asymptotic_law(merged: MergedEdges, reference: ExactReference, eta: float, t
     slack = np.array([float(value) for value in reference.slack])
     log_weight = np.log(merged.weight)
 
-    found = support(winner, loser, reference.slack, reference.multiplier, pairs)
+    found = reference.support(merged)
     carried, component = found.carried, found.component
     ends = winner[carried], loser[carried]
     level = potentials(*ends, log_weight[carried], W, component, np.ones(pairs), rest)

@@ -38,7 +38,7 @@ def potentials(
     mass : (nodes,) array
         Positive weights.
     level : (nodes,) array
-        Has the sums of mass r over components, which fix the constants.
+        An array with the sums of mass r that components are to have, which fix the constants.
 
     Returns
     -------

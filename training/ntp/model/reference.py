@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marginaudit.margins.ntp import Exact, MaxMargin
+from marginaudit.margins.support import Support, support
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.model.classes import SampleClasses
 from marginaudit.training.ntp.model.edges import Floats, MergedEdges
@@ -52,6 +53,10 @@ class ExactReference:
     def unit(self) -> tuple[Floats, Floats]:
         """What = W*/||W*|| as an unevaluated sum of two float64 arrays, shape (pairs,)."""
         return over_root(self.weight, self.norm_squared)
+
+    def support(self, merged: MergedEdges) -> Support:
+        """Which of the merged edges are tight, and which of these can carry a multiplier."""
+        return support(merged.winner, merged.loser, self.slack, self.multiplier, len(self.weight))
 
     @cached_property
     def unit_slack(self) -> Floats:

@@ -59,8 +59,7 @@ def test_no_curvature_is_larger_than_the_bound(edges: Any) -> None:
     [rest] = late_steps(merged, reference, 0.01, [10_000])
     W = 100.0 * reference.unit[0] + rest
     flux = merged.weight * np.exp(W[merged.loser] - W[merged.winner])
-    A = np.zeros((len(flux), len(W)))
-    A[np.arange(len(flux)), merged.winner], A[np.arange(len(flux)), merged.loser] = 1, -1
+    A = np.eye(len(W))[merged.winner] - np.eye(len(W))[merged.loser]
     curvature = np.linalg.eigvalsh((A.T * flux) @ A)[-1] / np.linalg.norm(flux @ A)
     found = LateField(merged, reference)
     bound = found.largest_curvature(100.0, found.enter(100.0, rest))
