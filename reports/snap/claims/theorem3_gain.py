@@ -140,7 +140,7 @@ def _scale(run: ClassRun, sides: tuple[Series, Series]) -> NDArray[np.float64]:
 
 def no_pair(run: ClassRun) -> str | None:
     """Why there are no two distinct tokens, or eq. 10 says nothing; or None; see `no_gains`."""
-    return no_equation(run) or (None if token_pairs(run) else "No class has two distinct tokens.") or no_gains(run)
+    return (None if token_pairs(run) else "No class has two distinct tokens.") or no_equation(run) or no_gains(run)
 
 
 GAIN = Claim(

@@ -66,6 +66,7 @@ def alone(M: int) -> SequenceClasses:
         ),
         (eq10.no_path, on(SAME, lr_y=501.0), DEPENDENT),
         *((claim.absent, on(SAME, lr_y=501.0), DEPENDENT) for claim in NEED_AN_INVERSE),
+        (theorem3_gain.no_pair, on(NEARLY), "No class has two distinct tokens."),
         (remark1.no_overlap_of_two, on(alone(90)), "There is one class, and no overlap of two."),
         (remark1.no_overlap_of_two, single(), None),
         (two_stages.beyond_steps, on(alone(4)), "M is below 5."),
