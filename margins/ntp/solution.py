@@ -216,9 +216,12 @@ def each_value(weights: Weights, function: Callable[[Fraction], T]) -> dict[Toke
     >>> len(calls)
     1
     """
-    fractions = {id(value): value for column in weights.values() for value in column.values()}
+    fractions: dict[int, Fraction] = {}
+    for column in weights.values():
+        fractions.update(zip(map(id, column.values()), column.values(), strict=True))
     values = {key: function(value) for key, value in fractions.items()}
-    return {name: {x: values[id(value)] for x, value in column.items()} for name, column in weights.items()}
+    at = values.__getitem__
+    return {name: dict(zip(column, map(at, map(id, column.values())), strict=True)) for name, column in weights.items()}
 
 
 def numerical(

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from io import StringIO
+from itertools import chain
 from typing import Annotated, Any, NotRequired, TypeAlias
 
 import numpy as np
@@ -82,9 +83,7 @@ def dataset_from_document(document: Any, where: str = "dataset", default_name: s
         Naming the JSON pointer, what was got and what is expected.
     """
     found = validated(_Document, document, where)
-    tokens = {x: x for x in found.get("vocabulary", [])}
-    once = tokens.setdefault  # one string for each token: what is done with many is faster than with as many strings
-    sentences = [tuple(map(once, sentence, sentence)) for sentence in found.get("sentences", [])]
+    sentences = list(map(tuple, found.get("sentences", [])))
     samples = found.get("samples", [])
     if not sentences and not samples:
         raise InputError(where, got="no sentences and no samples", expected="at least one")
@@ -93,9 +92,11 @@ def dataset_from_document(document: Any, where: str = "dataset", default_name: s
     for sentence in sentences:
         counts.update(prefix_samples(sentence))
     for one in samples:
-        sample = Sample(tuple(map(once, one["tokens"], one["tokens"])), once(one["next"], one["next"]))
+        sample = Sample(tuple(one["tokens"]), one["next"])
         counts[sample] = counts.get(sample, 0) + one.get("count", 1)
-    next_token = {once(x, x): once(y, y) for x, y in found.get("next_token", {}).items()}
+    next_token = found.get("next_token", {})
+    of_samples = ((*one["tokens"], one["next"]) for one in samples)
+    tokens = dict.fromkeys(chain.from_iterable(chain(sentences, of_samples, next_token.items())))
     vocabulary = found.get("vocabulary", list(tokens))
     _require_vocabulary(vocabulary, tokens.keys(), found, where)
     require_countable(counts.values(), f"{where}: /samples")

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from pydantic_core import to_json
+
 from marginaudit.orders import printable
 
 ENTRIES = 10_000
@@ -57,14 +59,14 @@ def check_writable(path: Path) -> None:
 
 
 def json_text(document: Any, *, indent: int | None = None) -> str:
-    r"""One JSON document, refusing numbers that are not finite; on one line unless an indent is given.
+    r"""One JSON document, on one line unless an indent is given; a number that is not finite is null.
 
     Characters that a terminal would act on are escaped.
 
     >>> json_text({"é\x9b": "\x1b[0m"})
-    '{"é\\u009b": "\\u001b[0m"}\n'
+    '{"é\\u009b":"\\u001b[0m"}\n'
     """
-    text = json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False, check_circular=False)
+    text = to_json(document, indent=indent, inf_nan_mode="null").decode()
     if not text.isascii() or "\x7f" in text:  # the other control characters are escaped by now
         text = re.sub(r"[^ -~\n]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
     return text + "\n"
@@ -74,20 +76,20 @@ def json_pieces(document: Mapping[str, Any]) -> Iterator[str]:
     r"""`json_text` piece by piece, for an object with iterators for arrays.
 
     >>> "".join(json_pieces({"a": 1, "b": iter([2, {"c": 3}]), "d": iter([])}))
-    '{"a": 1, "b": [2, {"c": 3}], "d": []}\n'
+    '{"a":1,"b":[2,{"c":3}],"d":[]}\n'
     """
     before = "{"
     for key, value in document.items():
-        yield f"{before}{_line(key)}: "
+        yield f"{before}{_line(key)}:"
         if isinstance(value, Iterator):
             between = "["
             while some := list(islice(value, ENTRIES)):
                 yield f"{between}{_line(some)[1:-1]}"
-                between = ", "
+                between = ","
             yield "[]" if between == "[" else "]"
         else:
             yield _line(value)
-        before = ", "
+        before = ","
     yield "}\n"
 
 

@@ -1,6 +1,5 @@
 """Reading and writing datasets that are valid."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +53,7 @@ def test_embedding_numbers_are_read_exactly() -> None:
     np.testing.assert_array_equal(dataset.embeddings, dataset.embedding)
 
 
-def test_a_token_is_one_string_in_all_samples() -> None:
+def test_a_token_is_one_string_in_all_samples(tmp_path: Path) -> None:
     sample = '{"tokens": ["some", "token"], "next": "some"}'
-    data = dataset_from_document(json.loads(f'{{"samples": [{sample.replace("some", "token")}, {sample}]}}'))
+    data = read_dataset(written(tmp_path, "d.json", f'{{"samples": [{sample.replace("some", "token")}, {sample}]}}'))
     assert len({id(x) for one in data.samples for x in (*one.tokens, one.next)}) == data.V == 2
