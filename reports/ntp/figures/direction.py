@@ -92,9 +92,9 @@ def _axes(run: Run) -> "tuple[Figure, Axes]":
     axis = figure.subplots()
     figure.subplots_adjust(left=0.065, right=0.845, top=0.885, bottom=0.1)
     name = as_text(run.dataset.name)
-    axis.set_title(rf"{name}: how far $W_{{kq}}^{{(t)}}$ is from $W^*_{{kq}}$, and how far it is proved to be", pad=22)
+    axis.set_title(f"{name}: how far W_kq is from W*_kq, and how far it is proved to be", pad=22)
     axis.set_xlabel("step t")
-    axis.set_ylabel(r"$1-\cos(W_{kq}^{(t)},W^*_{kq})$")
+    axis.set_ylabel("1 − cos(W_kq, W*_kq)")
     powers_of_ten(axis.set_xscale, axis.xaxis)
     powers_of_ten(axis.set_yscale, axis.yaxis)
     return figure, axis
@@ -227,9 +227,9 @@ def runs_figure(runs: Sequence[RunRecords]) -> "Figure":
     figure = empty_figure((11, 5.4))
     above, axis = figure.subplots(2, 1, sharex=True, height_ratios=(1, 3))
     figure.subplots_adjust(left=0.065, right=0.82, top=0.92, bottom=0.1, hspace=0.06)
-    above.set_title(rf"{as_text(own.name)}: how far $W_{{kq}}^{{(t)}}$ of each run is from $W^*_{{kq}}$")
+    above.set_title(f"{as_text(own.name)}: how far W_kq of each run is from W*_kq")
     axis.set_xlabel("step t")
-    axis.set_ylabel(r"$1-\cos(W_{kq}^{(t)},W^*_{kq})$")
+    axis.set_ylabel("1 − cos(W_kq, W*_kq)")
     powers_of_ten(axis.set_xscale, axis.xaxis)
     for one in (above, axis):
         powers_of_ten(one.set_yscale, one.yaxis)

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 # panel: title, claim whose curve is drawn, stage, record that is drawn where the claim has no curve
 PANELS = (
-    (r"Stage 1: loss $L_0$", "ntp.prop1.loss", "stage1", "loss"),
-    (r"Stage 1: $1-\cos(W_{ov}^{(t)}, W^*_{ov})$", "ntp.prop1.direction", "stage1", "one_minus_cos"),
-    (r"Stage 1: $\Vert W_{ov}^{(t)}\Vert$", "ntp.prop1.norm", "stage1", "norm"),
+    ("Stage 1: loss L₀", "ntp.prop1.loss", "stage1", "loss"),
+    ("Stage 1: 1 − cos(W_ov, W*_ov)", "ntp.prop1.direction", "stage1", "one_minus_cos"),
+    ("Stage 1: ‖W_ov‖", "ntp.prop1.norm", "stage1", "norm"),
     ("Stage 2: loss ℒ", "ntp.theorem2.loss", "stage2", "loss"),
-    (r"Stage 2: $1-\cos(W_{kq}^{(t)}, W^*_{kq})$", "ntp.theorem1.direction", "stage2", "one_minus_cos"),
-    (r"Stage 2: $\Vert W_{kq}^{(t)}\Vert$", "ntp.theorem1.norm", "stage2", "norm"),
+    ("Stage 2: 1 − cos(W_kq, W*_kq)", "ntp.theorem1.direction", "stage2", "one_minus_cos"),
+    ("Stage 2: ‖W_kq‖", "ntp.theorem1.norm", "stage2", "norm"),
 )
 
 
@@ -93,6 +93,6 @@ def ngd_and_gd() -> "Figure":
             stage = Run(case(), config).trained.stage2
             later = stage.step >= 1
             axis.plot(stage.step[later], stage.one_minus_cos[later], color=colour, lw=1.8, label=label)
-    axes[0].set_ylabel(r"$1-\cos(W_{kq}^{(t)},W^*_{kq})$")
+    axes[0].set_ylabel("1 − cos(W_kq, W*_kq)")
     one_legend(figure)
     return figure

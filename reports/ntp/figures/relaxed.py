@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 COLOURS = (MEASURED, BOUND, SHARPER, REFERENCE, LAW)
 """Colours of embeddings by kind and dimension, reused from the sixth on."""
 
-QUANTITIES = {"stage2_error": r"$1-\cos(W_{kq}^{(t)},W^*_{kq})$", "stage2_slack": "slack of Theorem 1's bound"}
+QUANTITIES = {"stage2_error": "1 − cos(W_kq, W*_kq)", "stage2_slack": "slack of Theorem 1's bound"}
 
 
 @styled

@@ -69,7 +69,7 @@ def draw_recall(axis: "Axes", found: Floats, labels: Sequence[str]) -> None:
         axis.plot(THRESHOLDS, values, color=colour, lw=1.5, label=label)
     axis.set_xscale("log", base=2)
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axis.set_xlabel("threshold times $M$")
+    axis.set_xlabel("threshold times M")
 
 
 def _of_all_sizes(cells: tuple[Cell, ...], labels: Sequence[str], fixed: str) -> "Figure":
@@ -89,23 +89,23 @@ def _of_all_sizes(cells: tuple[Cell, ...], labels: Sequence[str], fixed: str) ->
 
 
 def _ratios() -> list[str]:
-    return [rf"$\eta_Y/\eta_Z$ = {ratio:g}" for ratio in RATIOS]
+    return [f"η_Y/η_Z = {ratio:g}" for ratio in RATIOS]
 
 
 def _steps() -> list[str]:
-    return [rf"$\eta_Z$ = {lr_z:g}" for lr_z in LR_Z]
+    return [f"η_Z = {lr_z:g}" for lr_z in LR_Z]
 
 
 @styled
 def snap_11() -> "Figure":
     """Share of distinct tokens with attention above a threshold, by eta_Y/eta_Z."""
-    return _of_all_sizes(BY_RATIO, _ratios(), rf"$\eta_Z$ = {AT_LR_Z:g}")
+    return _of_all_sizes(BY_RATIO, _ratios(), f"η_Z = {AT_LR_Z:g}")
 
 
 @styled
 def snap_12() -> "Figure":
     """Share of distinct tokens with attention above a threshold, by eta_Z."""
-    return _of_all_sizes(BY_LR_Z, _steps(), rf"$\eta_Y/\eta_Z$ = {AT_RATIO:g}")
+    return _of_all_sizes(BY_LR_Z, _steps(), f"η_Y/η_Z = {AT_RATIO:g}")
 
 
 @styled
@@ -123,10 +123,10 @@ def of_a_run(run: ClassRun) -> "Figure":
     by_entropy.set_xscale("log")
     by_entropy.set_xticks(RATIOS, [f"{ratio:g}" for ratio in RATIOS])
     by_entropy.set_xticks([], minor=True)
-    by_entropy.set_xlabel(r"$\eta_Y/\eta_Z$")
+    by_entropy.set_xlabel("η_Y/η_Z")
     for axis, cells, labels, title in (
-        (by_ratio, BY_RATIO, _ratios(), rf"Figure 11: $\eta_Z$ = {AT_LR_Z:g}"),
-        (by_lr_z, BY_LR_Z, _steps(), rf"Figure 12: $\eta_Y/\eta_Z$ = {AT_RATIO:g}"),
+        (by_ratio, BY_RATIO, _ratios(), f"Figure 11: η_Z = {AT_LR_Z:g}"),
+        (by_lr_z, BY_LR_Z, _steps(), f"Figure 12: η_Y/η_Z = {AT_RATIO:g}"),
     ):
         draw_recall(axis, recall(run.dataset, Z[:, [CELLS.index(cell) for cell in cells]]), labels)
         axis.set_title(title)

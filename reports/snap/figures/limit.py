@@ -58,13 +58,13 @@ def _transition(axis: "Axes", eta_Y: float, colour: str) -> float:
 def snap_3() -> "Figure":
     """The growth factor over time at one eta_Z and several eta_Y, along eq. 13, with t_0."""
     figure, axis = _axes(
-        f"Growth at fixed $\\eta_Z$ = {ETA_Z:g}: K = {K}, M = {M}, $C_0$ = {C0:g}, $f_{{nl_0}}^2(0)$ = {SHARE:g}",
-        "step t (dotted: $t_0$)",
-        r"$\chi_{l_0}\geq e^{2f^2B_n}$",
+        f"Growth at fixed η_Z = {ETA_Z:g}: K = {K}, M = {M}, C₀ = {C0:g}, f²(0) = {SHARE:g}",
+        "step t (dotted: t₀)",
+        "χ ≥ exp(2 f² B)",
     )
     for eta_Y, colour in zip(RATES, COLOURS, strict=True):
         B = follow_common(TIMES, C0, K, M, eta_Y, ETA_Z).B.value
-        axis.plot(TIMES, np.exp(2 * SHARE * B), color=colour, label=rf"$\eta_Y$ = {eta_Y:g}")
+        axis.plot(TIMES, np.exp(2 * SHARE * B), color=colour, label=f"η_Y = {eta_Y:g}")
         _transition(axis, eta_Y, colour)
     one_legend(figure)
     return figure
@@ -73,13 +73,13 @@ def snap_3() -> "Figure":
 @styled
 def snap_8() -> "Figure":
     """h* as steps against h."""
-    figure, axis = _axes(f"The recursion against its continuous form: M = {M}", "step $s$", "$Mh$")
+    figure, axis = _axes(f"The recursion against its continuous form: M = {M}", "step s", "M h")
     for eta_Y, colour in zip(RATES, COLOURS, strict=True):
         s = np.unique(np.geomspace(1, 1000, 200).astype(np.int64))
         star = h_star(s, M, eta_Y).level.logit.value
-        axis.step(s, star, where="post", color=colour, label=rf"$Mh^*$, $\eta_Y$ = {eta_Y:g}")
+        axis.step(s, star, where="post", color=colour, label=f"M h*, η_Y = {eta_Y:g}")
         axis.plot(s, continuous(s, M, eta_Y).logit.value, color=REFERENCE, lw=1, ls="--")
-    axis.plot([], [], color=REFERENCE, lw=1, ls="--", label="$Mh$")
+    axis.plot([], [], color=REFERENCE, lw=1, ls="--", label="M h")
     one_legend(figure)
     return figure
 
@@ -88,15 +88,13 @@ def snap_8() -> "Figure":
 def snap_9() -> "Figure":
     """B at a fixed ratio of the step sizes, along eq. 13, with B(t_0), which is the same for all."""
     figure, axis = _axes(
-        rf"$B_n$ at fixed $\eta_Y/\eta_Z$ = {RATIO:g}: K = {K}, M = {M}, $C_0$ = {C0:g}",
-        "step t (dotted: $t_0$)",
-        "$B_n(t)$",
+        f"B at fixed η_Y/η_Z = {RATIO:g}: K = {K}, M = {M}, C₀ = {C0:g}",
+        "step t (dotted: t₀)",
+        "B(t)",
     )
     for eta_Z, colour in zip(RATES, COLOURS, strict=True):
         eta_Y = RATIO * eta_Z
-        axis.plot(
-            TIMES, follow_common(TIMES, C0, K, M, eta_Y, eta_Z).B.value, color=colour, label=rf"$\eta_Z$ = {eta_Z:g}"
-        )
+        axis.plot(TIMES, follow_common(TIMES, C0, K, M, eta_Y, eta_Z).B.value, color=colour, label=f"η_Z = {eta_Z:g}")
         start = _transition(axis, eta_Y, colour)
         axis.plot([start], follow_common([start], C0, K, M, eta_Y, eta_Z).B.value, "o", color=colour)
     one_legend(figure)

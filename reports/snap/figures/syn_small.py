@@ -62,7 +62,7 @@ def _described(figure: "Figure", title: str, most: float) -> None:
 
     figure.suptitle(title, x=0.01, ha="left", fontsize=FIGURE["font.size"] + 1)
     bar = figure.colorbar(ScalarMappable(Normalize(0, most), "Blues"), ax=figure.axes, shrink=0.8)
-    bar.set_label("attention $c_n(l)$")
+    bar.set_label("attention c(l)")
 
 
 @styled
@@ -73,8 +73,8 @@ def snap_4() -> "Figure":
     figure = empty_figure((8.5, 5), layout="constrained")
     axes = figure.subplots(2, len(SGD_RATES), sharex=True, sharey=True)
     for column, (eta_Y, eta_Z) in enumerate(SGD_RATES):
-        axes[0, column].set_title(rf"$\eta_Y$ = {eta_Y:g}, $\eta_Z$ = {eta_Z:g}")
-        axes[1, column].set_xlabel("token $l$ (0–9 common)")
+        axes[0, column].set_title(f"η_Y = {eta_Y:g}, η_Z = {eta_Z:g}")
+        axes[1, column].set_xlabel("token l (0–9 common)")
         for n in range(2):
             _map(axes[n, column], shares[column, :, n], 0, most)
             axes[n, 0].set_ylabel(f"class {n + 1}: update")
@@ -90,8 +90,8 @@ def snap_5() -> "Figure":
     figure = empty_figure((8.5, 3.2), layout="constrained")
     axes = figure.subplots(1, len(ADAM_RATES), sharey=True)
     for axis, eta, of_run in zip(axes, ADAM_RATES, shares, strict=True):
-        axis.set_title(rf"$\eta_Y = \eta_Z$ = {eta:g}")
-        axis.set_xlabel("distinct token $l$")
+        axis.set_title(f"η_Y = η_Z = {eta:g}")
+        axis.set_xlabel("distinct token l")
         axis.set_xticks(range(COMMON, COMMON + OWN, 3))
         _map(axis, of_run, COMMON, most)
     axes[0].set_ylabel("update")

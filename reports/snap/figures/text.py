@@ -102,7 +102,7 @@ def snap_7(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure":
     axis.set_xlabel("update")
     _uniform(axis)
     one_legend(figure)
-    title = _title(text, rf"SGD, $\eta$ = {ETA:g}, seed 0")
+    title = _title(text, f"SGD, η = {ETA:g}, seed 0")
     figure.suptitle(title, x=0.01, ha="left", fontsize=FIGURE["font.size"] + 1)
     return figure
 
@@ -138,7 +138,7 @@ def snap_10(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure"
     axis.set_xscale("log")
     axis.set_xticks(ETAS, [f"{eta:g}" for eta in ETAS])
     axis.set_xticks([], minor=True)
-    axis.set_xlabel(r"step size $\eta$")
+    axis.set_xlabel("step size η")
     _uniform(axis)
     one_legend(figure)
     title = _title(text, f"SGD, {RECIPE.updates} updates, {SEEDS} seeds")

@@ -22,13 +22,14 @@ f relaxes in a time s of the order of ||W*||, so on the scale of log s its equat
 """
 
 import math
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy  # its subpackages load when first used
 
+from marginaudit.orders.jit import compiled
 from marginaudit.training.ntp.far.potentials import potentials
-from marginaudit.training.ntp.model.edges import Floats, MergedEdges
+from marginaudit.training.ntp.model.edges import Floats, Indices, MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
 
 if TYPE_CHECKING:
@@ -43,6 +44,81 @@ DENSE = 5_000
 
 def _quick(matrix: "scipy.sparse.csr_array[np.float64]") -> "Matrix":
     return matrix.toarray() if math.prod(matrix.shape) <= DENSE else matrix
+
+
+class Edges(NamedTuple):
+    """The merged edges, the carried ones first, and W*.
+
+    Attributes
+    ----------
+    winner, loser : (edges,) integer arrays
+    component, size : (pairs,) and (components,) integer arrays
+    lam : (carried edges,) array
+    log_flux, slack : (other edges,) arrays
+        log w - (r0_a - r0_j).
+    W, What : (pairs,) arrays
+    norm : float
+    """
+
+    winner: Indices
+    loser: Indices
+    component: Indices
+    size: Indices
+    lam: Floats
+    log_flux: Floats
+    slack: Floats
+    W: Floats
+    What: Floats
+    norm: float
+
+
+@compiled
+def fluxes_of(edges: Edges, s: float, state: Floats) -> Floats:
+    """Each edge's flux, less lam for the carried ones; shape (edges,)."""
+    pairs, carried = len(edges.What), len(edges.lam)
+    f, y = state[:pairs], state[pairs:-1]
+    x = (s - state[-1] - np.dot(edges.What, f)) / edges.norm
+    flux = np.empty(len(edges.winner))
+    for e in range(len(flux)):
+        a, j = edges.winner[e], edges.loser[e]
+        fallen = (f[j] - f[a]) + (y[edges.component[j]] - y[edges.component[a]])
+        if e < carried:
+            flux[e] = edges.lam[e] * np.expm1(fallen)
+        else:
+            flux[e] = np.exp(fallen + edges.log_flux[e - carried] - x * edges.slack[e - carried])
+    return flux
+
+
+@compiled
+def turn(edges: Edges, flux: Floats) -> tuple[Floats, Floats, float, float]:
+    """D, D off What, |Gam|, and |Gam| + <Gam, What>."""
+    D = np.zeros(len(edges.W))
+    for e in range(len(flux)):
+        D[edges.winner[e]] += flux[e]
+        D[edges.loser[e]] -= flux[e]
+    along, gradient = np.dot(edges.What, D), edges.W + D
+    length = np.sqrt(np.dot(gradient, gradient))
+    return D, D - along * edges.What, length, length + edges.norm + along
+
+
+@compiled
+def speed_of(edges: Edges, s: float, state: Floats) -> Floats:
+    """d state / d log s."""
+    flux = fluxes_of(edges, s, state)
+    D, turned, length, sum_of_lengths = turn(edges, flux)
+    mean = np.zeros(len(edges.size))
+    for e in range(len(edges.lam), len(flux)):
+        here, there = edges.component[edges.winner[e]], edges.component[edges.loser[e]]
+        if here != there:
+            mean[here] += flux[e]
+            mean[there] -= flux[e]
+    mean /= edges.size
+    moved = np.empty(len(state))
+    for i in range(len(D)):
+        moved[i] = D[i] - mean[edges.component[i]]
+    moved[len(D) : -1] = mean
+    moved[-1] = np.dot(turned, turned) / sum_of_lengths
+    return moved * (s / length)
 
 
 class LateField:
@@ -62,82 +138,67 @@ class LateField:
     def __init__(self, merged: MergedEdges, reference: ExactReference) -> None:
         pairs = len(reference.weight)
         found = reference.support(merged)
-        self.component, self.size = found.component, found.size
-        self.W = np.array([float(weight) for weight in reference.weight])
-        self.norm = reference.norm
-        self.What = reference.unit[0]
+        W = np.array([float(weight) for weight in reference.weight])
+        self.What = np.ascontiguousarray(reference.unit[0])
 
         order = np.argsort(~found.carried, kind="stable")
-        carried = slice(0, int(found.carried.sum()))
-        self._others = slice(carried.stop, len(merged))
-        self._winner, self._loser = merged.winner[order], merged.loser[order]
+        carried, self._others = slice(0, int(found.carried.sum())), slice(int(found.carried.sum()), len(merged))
+        winner, loser = merged.winner[order], merged.loser[order]
         self._log_weight = np.log(merged.weight[order])
-        ends = self._winner[carried], self._loser[carried]
         flat = np.ones(pairs), np.zeros(pairs)
-        self.r0 = potentials(*ends, self._log_weight[carried], self.W, self.component, *flat)
-        log_flux = self._log_weight - (self.r0[self._winner] - self.r0[self._loser])
-        self._carried, self._lam, self._others_log_flux = carried, np.exp(log_flux[carried]), log_flux[self._others]
-        self._slack = np.array([float(slack) for slack in reference.slack])[order[self._others]]
+        ends = winner[carried], loser[carried]
+        self.r0 = potentials(*ends, self._log_weight[carried], W, found.component, *flat)
+        log_flux = self._log_weight - (self.r0[winner] - self.r0[loser])
+        self.edges = Edges(
+            winner=winner,
+            loser=loser,
+            component=found.component,
+            size=found.size,
+            lam=np.exp(log_flux[carried]),
+            log_flux=log_flux[self._others],
+            slack=np.array([float(slack) for slack in reference.slack])[order[self._others]],
+            W=W,
+            What=self.What,
+            norm=reference.norm,
+        )
         self._matrices()
 
     def _matrices(self) -> None:
-        """Linear maps from unit fluxes to D and to the state, and from the state to the logarithms of the fluxes."""
-        edges, pairs, components = len(self._winner), len(self.W), len(self.size)
-        ends, signs = np.concatenate([self._winner, self._loser]), np.repeat([1.0, -1.0], edges)
+        """Linear maps from unit fluxes to the state, and from the state to the logarithms of the fluxes."""
+        known = self.edges
+        edges, pairs, components = len(known.winner), len(known.W), len(known.size)
+        ends, signs = np.concatenate([known.winner, known.loser]), np.repeat([1.0, -1.0], edges)
         edge = np.tile(np.arange(edges), 2)
         incidence = scipy.sparse.csr_array((signs, (ends, edge)), shape=(pairs, edges))
-        place = self.component[ends]
-        across = np.tile(self.component[self._winner] != self.component[self._loser], 2)
+        place = known.component[ends]
+        across = np.tile(known.component[known.winner] != known.component[known.loser], 2)
         between = scipy.sparse.csr_array((signs[across], (place[across], edge[across])), shape=(components, edges))
-        mean = scipy.sparse.csr_array(scipy.sparse.diags_array(1 / self.size) @ between)
-        member = scipy.sparse.csr_array((np.ones(pairs), (np.arange(pairs), self.component)), shape=(pairs, components))
+        mean = scipy.sparse.csr_array(scipy.sparse.diags_array(1 / known.size) @ between)
+        of_pair = np.arange(pairs), known.component
+        member = scipy.sparse.csr_array((np.ones(pairs), of_pair), shape=(pairs, components))
         of_lag = scipy.sparse.csr_array((1, edges))
         response = scipy.sparse.vstack([incidence - member @ mean, mean, of_lag], format="csr")
         by_lag = np.zeros((edges, 1))
-        by_lag[self._others, 0] = self._slack / self.norm
+        by_lag[self._others, 0] = known.slack / known.norm
         log_flux = scipy.sparse.hstack([-incidence.T, -between.T, scipy.sparse.csr_array(by_lag)], format="csr")
         self._response, self._log_flux = _quick(response), _quick(log_flux)
-        self._onto_pairs_and_state = _quick(scipy.sparse.vstack([incidence, response], format="csr"))
-
-    def _means(self, values: Floats) -> Floats:
-        return np.asarray(np.bincount(self.component, values) / self.size)
 
     def enter(self, s: float, rest: Floats) -> Floats:
         """The state of W = s What + rest, with the x at which |Gam| = ||W*||."""
-        exponent = self._log_weight - (rest[self._winner] - rest[self._loser])
-        exponent[self._others] -= s / self.norm * self._slack
+        edges = self.edges
+        exponent = self._log_weight - (rest[edges.winner] - rest[edges.loser])
+        exponent[self._others] -= s / edges.norm * edges.slack
         top = float(exponent.max())
-        flux = np.exp(exponent - top)
-        pulled = np.bincount(self._winner, flux, len(rest)) - np.bincount(self._loser, flux, len(rest))
-        behind = np.log(self.norm) - top - np.log(np.linalg.norm(pulled))  # x - s/||W*||
-        r = rest - behind * self.W
-        y = self._means(r)
+        pulled, *_ = turn(edges, np.exp(exponent - top))
+        behind = np.log(edges.norm) - top - np.log(np.linalg.norm(pulled))  # x - s/||W*||
+        r = rest - behind * edges.W
+        y = np.bincount(edges.component, r) / edges.size
         lag = self.What @ (self.r0 - rest)
-        return np.concatenate([r - self.r0 - y[self.component], y, [lag]])
-
-    def fluxes(self, s: float, state: Floats) -> Floats:
-        """Each edge's flux, less lam for the carried ones; shape (edges,)."""
-        carried, others = self._carried, self._others
-        flux: Floats = np.asarray(self._log_flux @ state)
-        flux[carried] = self._lam * np.expm1(flux[carried])
-        clock = (s - self.What @ state[: len(self.W)]) / self.norm
-        flux[others] = np.exp(flux[others] + self._others_log_flux - clock * self._slack)
-        return flux
+        return np.concatenate([r - self.r0 - y[edges.component], y, [lag]])
 
     def speed(self, log_s: float, state: Floats) -> Floats:
         """d state / d log s."""
-        s, pairs = np.exp(log_s), len(self.W)
-        found: Floats = np.asarray(self._onto_pairs_and_state @ self.fluxes(s, state))
-        D, moved = found[:pairs], found[pairs:]
-        turned, length, sum_of_lengths = self._turn(D)
-        moved[-1] = turned @ turned / sum_of_lengths
-        return np.asarray(moved * (s / length))
-
-    def _turn(self, D: Floats) -> tuple[Floats, float, float]:
-        """D off What, |Gam|, and |Gam| + <Gam, What>."""
-        along = float(self.What @ D)
-        length = float(np.linalg.norm(self.W + D))
-        return D - along * self.What, length, length + self.norm + along
+        return speed_of(self.edges, np.exp(log_s), state)
 
     def jacobian(self, log_s: float, state: Floats) -> "Matrix":
         """Derivative of `speed`, as good as Newton's method in an implicit solver needs it.
@@ -146,19 +207,16 @@ class LateField:
         with f, of the order of the slack. The stiff part grows like s: it is that at `LOOK_AHEAD`.
         """
         s = np.exp(log_s)
-        flux = self.fluxes(s, state)
-        _, length, _ = self._turn(self._onto_pairs(flux))
-        flux[self._carried] += self._lam
+        flux = fluxes_of(self.edges, s, state)
+        _, _, length, _ = turn(self.edges, flux)
+        flux[: len(self.edges.lam)] += self.edges.lam
         rate = flux * (s * np.exp(LOOK_AHEAD) / length)
         found: Matrix = (self._response * rate) @ self._log_flux
         return scipy.sparse.csc_array(found) if scipy.sparse.issparse(found) else found
 
-    def _onto_pairs(self, flux: Floats) -> Floats:
-        return np.asarray(self._onto_pairs_and_state @ flux)[: len(self.W)]
-
     def unit_gradient(self, s: float, state: Floats) -> Floats:
         """Gam/|Gam| - What, shape (pairs,)."""
-        turned, length, sum_of_lengths = self._turn(self._onto_pairs(self.fluxes(s, state)))
+        _, turned, length, sum_of_lengths = turn(self.edges, fluxes_of(self.edges, s, state))
         return np.asarray(turned / length - turned @ turned / (length * sum_of_lengths) * self.What)
 
     def largest_curvature(self, s: float, state: Floats) -> float:
@@ -166,17 +224,18 @@ class LateField:
 
         The Hessian is sum flux (e_a - e_j) (e_a - e_j)^T: at most the largest sum of the fluxes at a and at j.
         """
-        flux = self.fluxes(s, state)
-        _, length, _ = self._turn(self._onto_pairs(flux))
-        flux[self._carried] += self._lam
-        at = np.bincount(self._winner, flux, len(self.W)) + np.bincount(self._loser, flux, len(self.W))
-        return float((at[self._winner] + at[self._loser]).max() / length)
+        edges = self.edges
+        flux = fluxes_of(edges, s, state)
+        _, _, length, _ = turn(edges, flux)
+        flux[: len(edges.lam)] += edges.lam
+        at = np.bincount(edges.winner, flux, len(edges.W)) + np.bincount(edges.loser, flux, len(edges.W))
+        return float((at[edges.winner] + at[edges.loser]).max() / length)
 
     def across(self, state: Floats) -> Floats:
         """u = W - <W, What> What, shape (pairs,)."""
-        pairs = len(self.W)
+        pairs = len(self.What)
         inner = self.r0 + state[:pairs]
-        return np.asarray(inner - (self.What @ inner) * self.What + state[pairs:-1][self.component])
+        return np.asarray(inner - (self.What @ inner) * self.What + state[pairs:-1][self.edges.component])
 
     def along(self, state: Floats) -> float:
         """<rho, What> = <W, What> - s."""
