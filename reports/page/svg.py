@@ -57,7 +57,7 @@ def inline(picture: bytes) -> str:
     for left_out in (r"(?s)<metadata>.*?</metadata>", r"(?s)<!--.*?-->", r"<style[^>]*>[^<]*</style>"):
         text = re.sub(left_out, "", text)
     text = text.replace("xlink:href=", "href=").replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
-    text = re.sub(r"<[^<>]*>", lambda tag: _tag(tag.group(), salt), text)
+    text = re.sub(r"<[^/<>][^<>]*>", lambda tag: _tag(tag.group(), salt), text)
     text = RUN.sub(_run, re.sub(r"<tspan[^<>]*></tspan>", "", re.sub(r">\s+<", "><", text)))
     for _ in range(3):  # they are nested
         text = re.sub(rf"<g>((?:{LEAF})*)</g>|<defs></defs>", r"\1", text)

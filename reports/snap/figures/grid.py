@@ -39,6 +39,10 @@ THRESHOLDS = np.geomspace(1 / 8, 64, 73)
 
 ERROR_BARS: Any = {"marker": "o", "ms": 3.5, "lw": 1.4, "capsize": 2.5}
 
+UNDER_IT: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "ncols": 4, "fontsize": 7}
+UNDER_IT |= {"handlelength": 1.2, "columnspacing": 1.2}
+"""Where a panel's legend stands: no curve is there."""
+
 COLOURS = (MEASURED, BOUND, SHARPER, LAW)
 
 BY_RATIO: tuple[Cell, ...] = tuple((AT_LR_Z, ratio) for ratio in RATIOS)
@@ -74,8 +78,9 @@ def draw_recall(axis: "Axes", found: Floats, labels: Sequence[str]) -> None:
 
 def _of_all_sizes(cells: tuple[Cell, ...], labels: Sequence[str], fixed: str) -> "Figure":
     """A panel for each number of queries."""
-    figure = empty_figure((11, 3.4), layout="constrained")
+    figure = empty_figure((11, 3.4))
     axes = figure.subplots(1, len(NUM_LAST), sharey=True)
+    figure.subplots_adjust(left=0.05, right=0.99, top=0.83, bottom=0.24, wspace=0.06)
     for axis, num_last in zip(axes, NUM_LAST, strict=True):
         data = syn_medium(num_last)
         draw_recall(axis, recall(data, last_scores(data, cells, range(SEEDS))), labels)
@@ -113,8 +118,9 @@ def of_a_run(run: ClassRun) -> "Figure":
     """The dataset's panels of figures 6, 11 and 12, from the runs of its verdict."""
     seeds = min(run.config.seeds, FIRST_SEEDS)
     Z = scores(run, CELLS, 0, seeds)
-    figure = empty_figure((11, 3.4), layout="constrained")
+    figure = empty_figure((11, 3.4))
     by_entropy, by_ratio, by_lr_z = figure.subplots(1, 3)
+    figure.subplots_adjust(left=0.04, right=0.99, top=0.83, bottom=0.24, wspace=0.2)
     entropy = entropy_of_distinct(run.dataset, Z).reshape(seeds, len(LR_Z), len(RATIOS))
     for i, (label, colour) in enumerate(zip(_steps(), COLOURS, strict=True)):
         bars = entropy[:, i].std(axis=0, ddof=1) if seeds > 1 else np.zeros(len(RATIOS))
@@ -132,7 +138,7 @@ def of_a_run(run: ClassRun) -> "Figure":
         axis.set_title(title)
         axis.set_ylabel("share of distinct tokens")
     for axis in (by_entropy, by_ratio, by_lr_z):
-        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=4, fontsize=7)  # under it: no curve is there
+        axis.legend(**UNDER_IT)
     figure.suptitle(
         f"Syn-Medium with num_last = {len(run.dataset.queries)} after 100 updates, "
         f"{counted(seeds, 'seed')} (bars: 1 sd)",

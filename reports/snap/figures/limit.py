@@ -38,8 +38,9 @@ TIMES = np.geomspace(1, 1e5, 201)
 
 
 def _axes(title: str, x: str, y: str) -> "tuple[Figure, Axes]":
-    figure = empty_figure((7.5, 4.2), layout="constrained")
+    figure = empty_figure((7.5, 4.2))
     axis = figure.subplots()
+    figure.subplots_adjust(left=0.1, right=0.98, top=0.93, bottom=0.2)
     axis.set_title(title)
     axis.set_xlabel(x)
     axis.set_ylabel(y)

@@ -70,8 +70,9 @@ def snap_4() -> "Figure":
     """c_n of both classes over training by SGD, at two pairs of step sizes."""
     shares = attention_over_training(BY_SGD, SGD_RATES)
     most = float(shares.max())
-    figure = empty_figure((8.5, 5), layout="constrained")
+    figure = empty_figure((8.5, 5))
     axes = figure.subplots(2, len(SGD_RATES), sharex=True, sharey=True)
+    figure.subplots_adjust(left=0.08, right=0.98, top=0.87, bottom=0.1, wspace=0.06, hspace=0.08)
     for column, (eta_Y, eta_Z) in enumerate(SGD_RATES):
         axes[0, column].set_title(f"η_Y = {eta_Y:g}, η_Z = {eta_Z:g}")
         axes[1, column].set_xlabel("token l (0–9 common)")
@@ -87,8 +88,9 @@ def snap_5() -> "Figure":
     """c_n of the first class's distinct tokens over training by Adam, at several step sizes."""
     shares = attention_over_training(BY_ADAM, tuple((eta, eta) for eta in ADAM_RATES))[:, :, 0, COMMON : COMMON + OWN]
     most = float(shares.max())
-    figure = empty_figure((8.5, 3.2), layout="constrained")
+    figure = empty_figure((8.5, 3.2))
     axes = figure.subplots(1, len(ADAM_RATES), sharey=True)
+    figure.subplots_adjust(left=0.08, right=0.98, top=0.81, bottom=0.15, wspace=0.06)
     for axis, eta, of_run in zip(axes, ADAM_RATES, shares, strict=True):
         axis.set_title(f"η_Y = η_Z = {eta:g}")
         axis.set_xlabel("distinct token l")

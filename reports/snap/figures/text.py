@@ -84,7 +84,7 @@ def snap_7(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure":
         text.tokens, len(text.vocabulary), RECIPE, ETA, 0, at, lambda: reach(next(done) / RECIPE.updates)
     )
     windows = windows_of(halves(text.tokens, RECIPE)[1], RECIPE.T)[0][:WINDOWS]
-    figure = empty_figure((9, 5.4), layout="constrained")
+    figure = empty_figure((9, 5.4))
     parts: Any = figure.subfigures(2, 1, height_ratios=(1.25, 1))
     upper, lower = parts
     for number, (axis, update) in enumerate(zip(upper.subplots(1, len(SHOWN), sharey=True), SHOWN, strict=True)):
@@ -98,6 +98,8 @@ def snap_7(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure":
         axis.set_xlabel("token before the query")
         axis.set_ylabel("" if number else "held-out window")
     axis = lower.subplots()
+    upper.subplots_adjust(left=0.08, right=0.98, top=0.8, bottom=0.2, wspace=0.08)
+    lower.subplots_adjust(left=0.08, right=0.98, top=0.98, bottom=0.3)
     axis.plot(found.update, found.entropy, color=MEASURED, label="held-out windows")
     axis.set_xlabel("update")
     _uniform(axis)
@@ -129,8 +131,9 @@ def snap_10(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure"
             for eta in ETAS
         ]
     )
-    figure = empty_figure((7.5, 4.2), layout="constrained")
+    figure = empty_figure((9, 4.2))
     axis = figure.subplots()
+    figure.subplots_adjust(left=0.1, right=0.98, top=0.9, bottom=0.2)
     spread = entropy.std(axis=1, ddof=1)
     axis.errorbar(
         ETAS, entropy.mean(axis=1), yerr=spread, color=MEASURED, marker="o", ms=4, capsize=3, label="mean, 1 sd"
