@@ -22,7 +22,7 @@ from marginaudit.reports.command.arguments import (
     only_of,
     papers,
 )
-from marginaudit.reports.command.options import FilePath, Parsed, configs, settings_options, usual_jobs
+from marginaudit.reports.command.options import FilePath, Parsed, configs, cores, settings_options
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, SECONDS
@@ -134,7 +134,7 @@ class Plan:
 @click.option(
     "--jobs",
     type=Parsed(JOBS),
-    help="Datasets that are judged at a time, in as many processes.  [default: one a core, and one more]",
+    help="Datasets that are judged at a time, in as many processes.  [default: one a core]",
 )
 @click.option("--verdicts", "everything", is_flag=True, help=f"Print every verdict, also of more than {MOST_VERDICTS}.")
 @click.option("--fresh", is_flag=True, help="Audit anew what was audited before.")
@@ -175,7 +175,7 @@ def audit(
             plan.sources,
             plan.claims,
             plan.config,
-            jobs=jobs or usual_jobs(),
+            jobs=jobs or cores(),
             progress=progress,
             done=done,
             exports=asked.exports,

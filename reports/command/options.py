@@ -79,11 +79,6 @@ def cores() -> int:
     return found
 
 
-def usual_jobs() -> int:
-    """Default of --jobs: one process per core, plus one on several cores."""
-    return cores() + 1 if cores() > 1 else 1
-
-
 def _parameter(values: Values) -> click.ParamType[Any]:
     return OneOf(values.choices) if values.choices else Parsed(values)
 

@@ -1,12 +1,12 @@
 """Audit datasets in parallel, with a cache."""
 
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from marginaudit.orders import InputError, counted, printable
 from marginaudit.reports.audit.auditing import (
@@ -34,6 +34,8 @@ from marginaudit.reports.study.store import Store, digest, identity
 from marginaudit.reports.study.task import Task, computed, packed
 from marginaudit.reports.verdict import Verdict
 
+T = TypeVar("T", bound=Task)
+
 PAGE_MAKERS = ("jinja2", "latex2mathml", "markdown-it-py", "mdit-py-plugins")
 """The libraries that make the pages of proofs."""
 
@@ -44,7 +46,7 @@ Done = Callable[[str, str], None]
 """Takes a dataset's name, and how its findings were obtained."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AuditTask(Task):
     """A dataset to be audited: a study of one cell.
 
@@ -63,6 +65,11 @@ class AuditTask(Task):
     config: Any
     exports: tuple[str, ...]
     claim_timeout: float
+
+    @property
+    def name(self) -> str:
+        """The dataset's name."""
+        return str(self.source.dataset.name)
 
     @property
     def judged_by(self) -> list[str]:
@@ -85,7 +92,7 @@ class AuditTask(Task):
         return judged(self, lambda *_: ignored)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FigureTask(Task):
     """A paper's own figure to be drawn."""
 
@@ -128,44 +135,56 @@ def audit_datasets(
     InputError
         A dataset ends the processes that judge it.
     """
-    tasks = {
-        source.dataset.name: AuditTask(source, tuple(claims), configs[source.paper.name], tuple(exports), claim_timeout)
-        for source in sources
-    }
-    keys = {name: task.key for name, task in tasks.items() if store.folder}
-    found: dict[str, Document] = {name: document for name, key in keys.items() if (document := store.read(key))}
-    waiting = {name: task for name, task in tasks.items() if name not in found}
-    sent_away = largest_first(waiting) if min(jobs, len(waiting)) > 1 else {}
+    papers, exported = papers_of(sources), tuple(exports)
+    datasets = [
+        AuditTask(source, tuple(claims), configs[source.paper.name], exported, claim_timeout) for source in sources
+    ]
+    figures = _figure_tasks(papers, claims, exported) if store.folder else []
+    keys: dict[Task, str | None] = {task: task.key for task in (*datasets, *figures) if store.folder}
+    found: dict[Task, Document] = {task: document for task, key in keys.items() if (document := store.read(key))}
+    before, waiting = [task for task in datasets if task in found], [task for task in datasets if task not in found]
+    sent_away: dict[Task, bytes] = {}
+    if min(jobs, len(waiting)) > 1:
+        sent_away |= largest_first(waiting)
+    if sent_away:  # the figures last: they fill what time the longest dataset leaves
+        sent_away |= largest_first([task for task in figures if task not in found])
     if sent_away and forkable():  # before anything is told: what shows it may have a thread
         load_drawing()
-        for paper in papers_of(sources):
+        for paper in papers:
             paper.load()
-    died = []
+    died: list[Task] = []
     with Local(min(jobs, len(sent_away))) as pool:
         sent = pool.results(computed, sent_away)
-        here = ((name, judged(task, progress)) for name, task in waiting.items() if name not in sent_away)
+        here = ((task, judged(task, progress)) for task in waiting if task not in sent_away)
         if sent_away:
-            progress(counted(len(sent_away), "dataset"), "under way")
-        for name in found:
-            done(name, "as it was audited before (--fresh audits it anew)")
-        proofs = _proofs(papers_of(sources), store) if store.folder else None
-        graphs = _graphs(papers_of(sources), store) if store.folder else {}
-        for name, document in chain(sent, here):
+            progress(counted(len(waiting), "dataset"), "under way")
+        for known in before:
+            done(known.name, "as it was audited before (--fresh audits it anew)")
+        proofs = _proofs(papers, store) if store.folder else None
+        graphs = _graphs(papers, store) if store.folder else {}
+        for task, document in chain(sent, here):
             if document is None:
-                died.append(name)
+                died.append(task)
                 continue
-            found[name] = document
-            if all(finding["verdict"] != Verdict.BROKEN for finding in document["findings"].values()):
-                store.write(keys.get(name), document)  # what is broken may be so for want of memory
-            done(name, "audited")
-        if died:
-            got = "processes that were ended at their work, by the system or by a claim's code"
-            raise InputError(f"the audit of {printable(', '.join(died))}", got=got, expected="one that ends by itself")
-        results = tuple(audited_again(source, found[source.dataset.name]) for source in sources)
-        whole = Audit(tuple(claims), configs, results, proofs=proofs)
-        return (
-            replace(whole, figures=graphs | _figures(whole, exports, progress, store, pool)) if store.folder else whole
-        )
+            found[task] = document
+            findings = document.get("findings", {}).values()
+            if all(finding["verdict"] != Verdict.BROKEN for finding in findings):
+                store.write(keys.get(task), document)  # what is broken may be so for want of memory
+            if isinstance(task, AuditTask):
+                done(task.name, "audited")
+    if names := [task.name for task in died if isinstance(task, AuditTask)]:
+        got = "processes that were ended at their work, by the system or by a claim's code"
+        raise InputError(f"the audit of {printable(', '.join(names))}", got=got, expected="one that ends by itself")
+    whole = Audit(
+        tuple(claims), configs, tuple(audited_again(task.source, found[task]) for task in datasets), proofs=proofs
+    )
+    shown = [task for task in figures if (task.paper, task.figure) in whole.illustrations]
+    for one in shown:
+        if one not in found:
+            progress(f"figure {one.figure.name}", "drawing")
+            found[one] = one.compute()
+            store.write(keys[one], found[one])
+    return replace(whole, figures=graphs | {one.figure.name: _bytes(found[one]) for one in shown})
 
 
 def judged(task: AuditTask, progress: Progress) -> Document:
@@ -209,20 +228,14 @@ def _graphs(papers: Sequence[Paper], store: Store) -> dict[str, Mapping[str, byt
     return {task.figure.name: _bytes(store.once(task.key, task.compute)) for task in tasks}
 
 
-def _figures(
-    audit: Audit, exports: Sequence[str], progress: Progress, store: Store, pool: Local
-) -> dict[str, Mapping[str, bytes]]:
-    """The papers' own figures that the report has, drawn by the pool where it has processes."""
-    tasks = {figure.name: FigureTask(paper, figure, tuple(exports)) for paper, figure in audit.illustrations}
-    found = {name: store.read(task.key) for name, task in tasks.items()}
-    waiting = {name: task for name, task in tasks.items() if found[name] is None}
-    found |= pool.results(computed, largest_first(waiting) if pool.at_once else {})
-    for name, task in waiting.items():
-        if found[name] is None:
-            progress(f"figure {name}", "drawing")
-            found[name] = task.compute()
-        store.write(task.key, found[name])
-    return {name: _bytes(files) for name, files in found.items()}
+def _figure_tasks(papers: Sequence[Paper], claims: Sequence[Claim], exports: tuple[str, ...]) -> list[FigureTask]:
+    """The papers' own figures that stand beside claims of an audit."""
+    return [
+        FigureTask(paper, figure, exports)
+        for paper in papers
+        for figure in paper.figures_of("paper", "text").values()
+        if any(claim.id == figure.beside and paper.judges(claim) for claim in claims)
+    ]
 
 
 def key_of(paper: Paper, exports: Sequence[str], **settings: Any) -> str:
@@ -239,10 +252,10 @@ def _bytes(texts: Mapping[str, str]) -> dict[str, bytes]:
     return {ending: text.encode("latin-1") for ending, text in texts.items()}
 
 
-def largest_first(tasks: Mapping[str, Any]) -> dict[str, bytes]:
+def largest_first(tasks: Iterable[T]) -> dict[T, bytes]:
     """The pickled tasks, largest first, as these take longest; those that cannot be pickled are left out."""
     found = {}
-    for name, task in tasks.items():
+    for task in tasks:
         with suppress(pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):
-            found[name] = packed(task)
+            found[task] = packed(task)
     return dict(sorted(found.items(), key=lambda item: -len(item[1])))

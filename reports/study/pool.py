@@ -17,6 +17,7 @@ from marginaudit.orders import InputError, printable, shortened, shown
 from marginaudit.reports.processes import forkable, forking, leave_with
 
 A = TypeVar("A")
+K = TypeVar("K")
 R = TypeVar("R")
 
 EXTRA = "pip install 'marginaudit[cluster]'"
@@ -58,37 +59,37 @@ class Pool(ABC):
     def __exit__(self, *_: object) -> None:
         self.end()
 
-    def results(self, function: Callable[[A], R], calls: Mapping[str, A]) -> Iterator[tuple[str, R | None]]:
-        """Each call's name and result when it ends; None for a call that kills workers. The first calls begin here.
+    def results(self, function: Callable[[A], R], calls: Mapping[K, A]) -> Iterator[tuple[K, R | None]]:
+        """Each call's key and result when it ends; None for a call that kills workers. The first calls begin here.
 
         One death may end other workers' calls too, or the system may end several workers. So a call that was under
         way then is taken up after all others, alone, and again after the other suspects where its worker dies.
         """
-        waiting, suspected, running = deque(calls), deque[str](), dict[Future[R], str]()
+        waiting, suspected, running = deque(calls), deque[K](), dict[Future[R], K]()
 
         def fill() -> None:
             while waiting and len(running) < self.at_once:
-                name = waiting.popleft()
-                running[self.submit(function, calls[name], alone=False)] = name
+                key = waiting.popleft()
+                running[self.submit(function, calls[key], alone=False)] = key
             if suspected and not running:
-                name = suspected.popleft()
-                running[self.submit(function, calls[name], alone=True)] = name
+                key = suspected.popleft()
+                running[self.submit(function, calls[key], alone=True)] = key
 
-        def ended() -> Iterator[tuple[str, R | None]]:
-            deaths = Counter[str]()
+        def ended() -> Iterator[tuple[K, R | None]]:
+            deaths = Counter[K]()
             while running:
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    name = running.pop(future)
+                    key = running.pop(future)
                     try:
                         result = future.result()
                     except self.died:
-                        deaths[name] += 1  # the first time it was not alone
-                        if deaths[name] > self.tries:
-                            yield name, None
+                        deaths[key] += 1  # the first time it was not alone
+                        if deaths[key] > self.tries:
+                            yield key, None
                         else:
-                            suspected.append(name)
+                            suspected.append(key)
                     else:
-                        yield name, result
+                        yield key, result
                 fill()
 
         fill()

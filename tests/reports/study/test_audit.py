@@ -21,7 +21,6 @@ from marginaudit.orders.ntp import CASES
 from marginaudit.reports.audit.auditing import Audit, audited
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.sources import Source, load
-from marginaudit.reports.command.options import usual_jobs
 from marginaudit.reports.ntp import Config
 from marginaudit.reports.page.pictures import drawn, rendered_as
 from marginaudit.reports.page.write import write_report
@@ -65,8 +64,8 @@ def told(*_: object) -> Any:
 
 
 def test_the_largest_dataset_begins_first() -> None:
-    tasks = {name: task_of(source=load(name, PAPERS)) for name in ("example-1", "free-20", "section-7")}
-    assert list(largest_first(tasks)) == ["free-20", "section-7", "example-1"]
+    tasks = [task_of(source=load(name, PAPERS)) for name in ("example-1", "free-20", "section-7")]
+    assert [task.name for task in largest_first(tasks)] == ["free-20", "section-7", "example-1"]
 
 
 def audit_two(folder: Path | None = None, jobs: int = 2, **changes: Any) -> Audit:
@@ -271,12 +270,6 @@ def test_what_ends_its_process_is_named_and_the_rest_is_kept(tmp_path: Path, mon
     with pytest.raises(InputError, match=r"^the audit of section-7: got processes that were ended at their work"):
         audit_two(tmp_path / "kept")
     assert Store(tmp_path / "kept").read(task_of().key) is not None
-
-
-def test_of_several_cores_one_has_two_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    for cores, jobs in ((1, 1), (2, 3), (16, 17)):
-        monkeypatch.setattr("marginaudit.reports.command.options.cores", lambda cores=cores: cores)
-        assert usual_jobs() == jobs
 
 
 MINE = """
