@@ -41,8 +41,8 @@ def lines(axis: Axes) -> list[tuple[str, Any, Any]]:
 @pytest.mark.parametrize(
     ("name", "labels", "rates"),
     [
-        ("snap-11", [rf"$\eta_Y/\eta_Z$ = {r}" for r in (1, 2, 5, 10)], [(r, 1.0) for r in (1.0, 2.0, 5.0, 10.0)]),
-        ("snap-12", [rf"$\eta_Z$ = {z}" for z in (0.5, 1, 2, 3)], [(5 * z, z) for z in (0.5, 1.0, 2.0, 3.0)]),
+        ("snap-11", [f"η_Y/η_Z = {r}" for r in (1, 2, 5, 10)], [(r, 1.0) for r in (1.0, 2.0, 5.0, 10.0)]),
+        ("snap-12", [f"η_Z = {z}" for z in (0.5, 1, 2, 3)], [(5 * z, z) for z in (0.5, 1.0, 2.0, 3.0)]),
     ],
 )
 def test_recall(name: str, labels: list[str], rates: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,13 +54,13 @@ def test_recall(name: str, labels: list[str], rates: Any, monkeypatch: pytest.Mo
     for axis, num_last in zip(figure.axes, (1, 2), strict=True):
         data = syn_medium(num_last)
         assert axis.get_title(loc="left") == f"num_last = {num_last}, K = {data.K}, M = {data.M}"
-        assert axis.get_xlabel() == "threshold times $M$"
+        assert axis.get_xlabel() == "threshold times M"
         drawn = lines(axis)
         assert [label for label, _, _ in drawn] == labels
         for (_, x, y), at in zip(drawn, rates, strict=True):
             np.testing.assert_array_equal(x, grid.THRESHOLDS)
             np.testing.assert_allclose(y, above(data, at, 2), rtol=0, atol=1e-12)
-    fixed = r"$\eta_Z$ = 1" if name == "snap-11" else r"$\eta_Y/\eta_Z$ = 5"
+    fixed = "η_Z = 1" if name == "snap-11" else "η_Y/η_Z = 5"
     assert f"Syn-Medium after 100 updates, {fixed}, mean over 2 seeds" in figure.get_suptitle()
 
 

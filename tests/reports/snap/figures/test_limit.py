@@ -33,7 +33,7 @@ def test_growth_at_a_fixed_rate() -> None:
         assert (t[0], t[-1]) == (TIMES[0], TIMES[-1])
     last = [lines(axis, colour)[0][1][-1] for colour in COLOURS]
     assert last == sorted(last, reverse=True)
-    assert "K = 10, M = 1000, $C_0$ = 1, $f_{nl_0}^2(0)$ = 0.5" in axis.get_title(loc="left")
+    assert "K = 10, M = 1000, C₀ = 1, f²(0) = 0.5" in axis.get_title(loc="left")
 
 
 def test_the_recursion_and_its_continuous_form() -> None:

@@ -35,7 +35,7 @@ def test_sgd() -> None:
         assert image.get_extent() == [-0.5, 29.5, 200.5, -0.5]
         assert image.get_clim() == shown[0].get_clim()
     titles = [axis.get_title(loc="left") for axis in figure.axes[:2]]
-    assert titles == [r"$\eta_Y$ = 1, $\eta_Z$ = 1", r"$\eta_Y$ = 10, $\eta_Z$ = 1"]
+    assert titles == ["η_Y = 1, η_Z = 1", "η_Y = 10, η_Z = 1"]
     assert [figure.axes[i].get_ylabel() for i in (0, 2)] == ["class 1: update", "class 2: update"]
     assert "K = 2, M = 30, momentum .9, batch 128, seed 0" in figure.get_suptitle()
 
@@ -47,4 +47,4 @@ def test_adam() -> None:
         np.testing.assert_allclose(image.get_array(), attention(recipe, (eta, eta), 0)[:, 10:20], rtol=0, atol=1e-12)
         assert image.get_extent() == [9.5, 19.5, 200.5, -0.5]
     titles = [axis.get_title(loc="left") for axis in figure.axes[:3]]
-    assert titles == [rf"$\eta_Y = \eta_Z$ = {eta}" for eta in ("0.1", "0.5", "1")]
+    assert titles == [f"η_Y = η_Z = {eta}" for eta in ("0.1", "0.5", "1")]

@@ -37,7 +37,7 @@ def test_attention_over_training() -> None:
     np.testing.assert_array_equal(most.get_ydata(), np.log(12))
     assert found.entropy[-1] < 0.8 * found.entropy[0]
     assert figure.get_suptitle() == (
-        "Alice in Wonderland, its beginning: 767 words, M = 301; d = 16, T = 13, batch 32, SGD, $\\eta$ = 5, seed 0"
+        "Alice in Wonderland, its beginning: 767 words, M = 301; d = 16, T = 13, batch 32, SGD, η = 5, seed 0"
     )
     assert told == pytest.approx(np.arange(1, 401) / 400, rel=1e-15, abs=0)
 
@@ -58,7 +58,7 @@ def test_entropy_against_the_step_size(monkeypatch: pytest.MonkeyPatch, tmp_path
         assert mean == pytest.approx(np.mean(each), rel=1e-12, abs=0)
         assert (bar[1, 1] - bar[0, 1]) / 2 == pytest.approx(np.std(each, ddof=1), rel=1e-9, abs=0)
     assert told == pytest.approx(np.arange(1, 1601) / 1600, rel=1e-15, abs=0)
-    assert (axis.get_xscale(), axis.get_xlabel()) == ("log", r"step size $\eta$")
+    assert (axis.get_xscale(), axis.get_xlabel()) == ("log", "step size η")
     assert ([label.get_text() for label in axis.get_xticklabels()], len(axis.get_xticks(minor=True))) == (
         ["0.5", "2"],
         0,
