@@ -177,6 +177,20 @@ def plain(value: Any) -> Any:
     return list(map(plain, value)) if isinstance(value, list | tuple) else value
 
 
+def text_of(row: Mapping[str, Any], number: int, column: str, where: str) -> str:
+    """The text in a column of a table's row.
+
+    Raises
+    ------
+    InputError
+        It is none; names row and column.
+    """
+    value = row[column]
+    if not isinstance(value, str):
+        raise InputError(f"{where}: row {number}, column {column}", got=shown(value), expected="a text")
+    return value
+
+
 def float64(decimal: str) -> float:
     """The float64 nearest to a decimal.
 

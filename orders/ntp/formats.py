@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.ntp.dataset import Dataset, Sample, prefix_samples, require_countable
-from marginaudit.orders.reading import FirstError, Name, Text, Token, pointer_part, validated
+from marginaudit.orders.reading import FirstError, Name, Text, Token, pointer_part, text_of, validated
 from marginaudit.orders.text import counted, shown
 
 COMMENT = "#"
@@ -128,33 +128,41 @@ def dataset_to_document(dataset: Dataset) -> dict[str, Any]:
     return document
 
 
-def sentences_of_rows(rows: Sequence[Mapping[str, Any]], _where: str) -> dict[str, Any]:
+def sentences_of_rows(rows: Sequence[Mapping[str, Any]], where: str) -> dict[str, Any]:
     """The document of a table with the column ``sentence``.
 
     >>> sentences_of_rows([{"sentence": "S V O"}, {"sentence": ["V", "O"]}], "here")
     {'sentences': [['S', 'V', 'O'], ['V', 'O']]}
     """
-    return {"sentences": [_words(row["sentence"]) for row in rows]}
+    return {"sentences": [_words(row, i, "sentence", where) for i, row in enumerate(rows)]}
 
 
-def samples_of_rows(rows: Sequence[Mapping[str, Any]], _where: str) -> dict[str, Any]:
+def samples_of_rows(rows: Sequence[Mapping[str, Any]], where: str) -> dict[str, Any]:
     """The document of a table with the columns ``tokens``, ``next`` and perhaps ``count``.
 
     >>> samples_of_rows([{"tokens": "a q", "next": "b", "count": 2.0}], "here")
     {'samples': [{'tokens': ['a', 'q'], 'next': 'b', 'count': 2}]}
     """
-    return {"samples": [{**row, "tokens": _words(row["tokens"]), **_count(row)} for row in rows]}
+    return {
+        "samples": [
+            {"tokens": _words(row, i, "tokens", where), "next": text_of(row, i, "next", where), **_count(row)}
+            for i, row in enumerate(rows)
+        ]
+    }
 
 
-def _count(row: Mapping[str, Any]) -> dict[str, int]:
-    """The count that a column of floats holds, which is how pandas reads one with gaps."""
+def _count(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The count, also of a column of floats, which is how pandas reads one with gaps; none of a gap."""
     count = row.get("count")
-    return {"count": int(count)} if isinstance(count, float) and count.is_integer() else {}
+    if count is None or count != count:
+        return {}
+    return {"count": int(count) if isinstance(count, float) and count.is_integer() else count}
 
 
-def _words(value: Any) -> Any:
-    """Tokens of a text as a list; anything else unchanged, for the reader to refuse."""
-    return value.split() if isinstance(value, str) else value
+def _words(row: Mapping[str, Any], number: int, column: str, where: str) -> list[Any]:
+    """The tokens of a cell, a text or a list."""
+    value = row[column]
+    return value if isinstance(value, list) else text_of(row, number, column, where).split()
 
 
 def _require_vocabulary(vocabulary: Sequence[Token], used: Set[Token], document: _Document, where: str) -> None:

@@ -9,7 +9,7 @@ from annotated_types import Interval, Len
 from typing_extensions import TypedDict
 
 from marginaudit.orders.errors import InputError
-from marginaudit.orders.reading import FirstError, Name, Text, Token, validated
+from marginaudit.orders.reading import FirstError, Name, Text, Token, text_of, validated
 from marginaudit.orders.snap.classes import SequenceClass, SequenceClasses, named_tokens, normalized
 from marginaudit.orders.text import counted, shown
 
@@ -99,10 +99,7 @@ def classes_of_rows(rows: Sequence[Mapping[str, Any]], where: str) -> dict[str, 
     """
     found: dict[tuple[Token, Token], dict[str, Any]] = {}
     for i, row in enumerate(rows):
-        for column in ("next", "query", "token"):
-            if not isinstance(row[column], str):
-                raise InputError(f"{where}: row {i}, column {column}", got=shown(row[column]), expected="a text")
-        following, query, token = row["next"], row["query"], row["token"]
+        following, query, token = (text_of(row, i, column, where) for column in ("next", "query", "token"))
         one = found.setdefault((following, query), {"next": following, "query": query, "probabilities": {}})
         if token in one["probabilities"]:
             raise InputError(f"{where}: row {i}", got=f"{shown(token)} again", expected="each token of a class once")

@@ -133,8 +133,8 @@ CLASSES_OF_ROWS = DataFrame(
         ),
         (DataFrame({"tokens": ["a"], "next": ["b"]}), {"samples": [{"tokens": ["a"], "next": "b"}]}),
         (
-            DataFrame({"tokens": ["a"], "next": ["b"], "count": [2.0]}),
-            {"samples": [{"tokens": ["a"], "next": "b", "count": 2}]},
+            DataFrame({"tokens": ["a", "b"], "next": ["b", "a"], "count": [2.0, None]}),
+            {"samples": [{"tokens": ["a"], "next": "b", "count": 2}, {"tokens": ["b"], "next": "a"}]},
         ),
         (
             {"samples": [{"tokens": np.array(["a"]), "next": "b", "count": np.int64(2)}], "embedding": np.eye(2)},
@@ -171,7 +171,8 @@ def test_classes_of_a_dataframe_and_of_a_document() -> None:
     ("data", "line"),
     [
         (DataFrame({"text": ["a b"]}), "data: columns: got (text), expected (sentence) or (tokens, next) or "),
-        (DataFrame({"sentence": ["a b", None]}), "data: /sentences/1: got "),
+        (DataFrame({"sentence": ["a b", None]}), "data: row 1, column sentence: got "),
+        (DataFrame({"tokens": ["a"], "next": [1]}), "data: row 0, column next: got 1, expected a text"),
         (CLASSES_OF_ROWS.assign(next=1), "data: row 0, column next: got 1, expected a text"),
         (CLASSES_OF_ROWS.assign(probability=0.5), "data: /classes/1/probabilities: got probabilities that sum to 0.5"),
         (DataFrame(columns=["sentence"]), "data: got no sentences and no samples, expected at least one"),
@@ -182,7 +183,7 @@ def test_classes_of_a_dataframe_and_of_a_document() -> None:
         ({("b",): "b"}, "data: /('b',): got ('b',), expected a key that is a string"),
         (np.array("a b"), "'a b': got no file of that name, expected "),
     ],
-    ids=["columns", "sentence", "text", "probabilities", "empty", "count", "key", "no array"],
+    ids=["columns", "sentence", "next", "text", "probabilities", "empty", "count", "key", "no array"],
 )
 def test_a_bad_dataset_is_one_line(data: Any, line: str) -> None:
     with pytest.raises(InputError, match=rf"^{re.escape(line)}[^\n]*$"):

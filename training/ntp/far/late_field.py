@@ -108,10 +108,8 @@ def speed_of(edges: Edges, s: float, state: Floats) -> Floats:
     D, turned, length, sum_of_lengths = turn(edges, flux)
     mean = np.zeros(len(edges.size))
     for e in range(len(edges.lam), len(flux)):
-        here, there = edges.component[edges.winner[e]], edges.component[edges.loser[e]]
-        if here != there:
-            mean[here] += flux[e]
-            mean[there] -= flux[e]
+        mean[edges.component[edges.winner[e]]] += flux[e]
+        mean[edges.component[edges.loser[e]]] -= flux[e]
     mean /= edges.size
     moved = np.empty(len(state))
     for i in range(len(D)):

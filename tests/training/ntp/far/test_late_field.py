@@ -37,6 +37,15 @@ def test_jacobian(field: SimpleNamespace) -> None:
     assert np.abs(given - numeric)[:-1].max() < 2 * left_out * np.abs(numeric).max()
 
 
+def test_the_unit_gradient_is_that_of_the_fluxes_at_the_weights(field: SimpleNamespace) -> None:
+    merged, What = field.merged, field.reference.unit[0]
+    W = field.s * What + field.rest
+    flux = merged.weight * np.exp(W[merged.loser] - W[merged.winner])
+    gradient = flux @ (np.eye(len(W))[merged.winner] - np.eye(len(W))[merged.loser])
+    unit = What + field.field.unit_gradient(field.s, field.state)
+    np.testing.assert_allclose(unit, gradient / np.linalg.norm(gradient), rtol=0, atol=1e-13)
+
+
 def test_with_and_without_the_zeros_of_its_matrices_the_field_is_the_same(
     field: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
