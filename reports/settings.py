@@ -99,7 +99,7 @@ def each(of: Values, name: str, what: str, keep: Callable[[list[Any]], Iterable[
     """Several values, separated by commas in an option; ``what`` names one, and ``keep`` orders or thins them."""
 
     def read(value: Any) -> tuple[Any, ...] | None:
-        found = [of.read(one) for one in value] if isinstance(value, tuple | list) else [None]
+        found = [of.read(one) for one in value] if isinstance(value, Iterable) else [None]
         return None if None in found else tuple(keep(found))
 
     def parse(text: str) -> list[Any]:
