@@ -230,12 +230,9 @@ def _graphs(papers: Sequence[Paper], store: Store) -> dict[str, Mapping[str, byt
 
 def _figure_tasks(papers: Sequence[Paper], claims: Sequence[Claim], exports: tuple[str, ...]) -> list[FigureTask]:
     """The papers' own figures that stand beside claims of an audit."""
-    return [
-        FigureTask(paper, figure, exports)
-        for paper in papers
-        for figure in paper.figures_of("paper", "text").values()
-        if any(claim.id == figure.beside and paper.judges(claim) for claim in claims)
-    ]
+    names = {claim.id for claim in claims}
+    figures = ((paper, figure) for paper in papers for figure in paper.figures_of("paper", "text").values())
+    return [FigureTask(paper, figure, exports) for paper, figure in figures if figure.beside in names]
 
 
 def key_of(paper: Paper, exports: Sequence[str], **settings: Any) -> str:

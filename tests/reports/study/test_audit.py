@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -229,6 +229,29 @@ def test_a_papers_own_figure_is_the_same_from_another_process() -> None:
     figure = paper.figures_of("paper")["snap-8"]
     here = {ending: data.decode("latin-1") for ending, data in rendered_as(figure.draws(), ()).items()}
     assert tasks.computed(packed(study.FigureTask(paper, figure, ()))) == here
+
+
+def test_figures_are_drawn_by_the_workers_of_the_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Theorem 4 applies to neither: its figures are not shown."""
+    here, compute = os.getpid(), study.FigureTask.compute
+
+    def elsewhere(task: study.FigureTask) -> Mapping[str, str]:
+        assert not task.figure.name.startswith("snap-") or os.getpid() != here
+        return compute(task)
+
+    monkeypatch.setattr(study.FigureTask, "compute", elsewhere)
+    names, said = ["snap-symmetric", "syn-small"], []
+    found = audit_datasets(
+        [load(name, PAPERS) for name in names],
+        [LEDGER[name] for name in ("snap.lemma7.gap", "snap.theorem4.rates")],
+        {"snap": ClassConfig()},
+        jobs=2,
+        progress=told,
+        done=lambda *what: said.append(what),
+        store=Store(tmp_path),
+    )
+    assert sorted(found.figures) == ["snap-8", "statements of snap"]
+    assert sorted(said) == [(name, "audited") for name in names]
 
 
 def test_without_a_folder_figures_are_left_to_the_report(tmp_path: Path) -> None:
