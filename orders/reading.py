@@ -110,6 +110,10 @@ def parsed_json(text: str, where: str) -> Any:
         raise InputError(where, got="JSON nested too deeply", expected="a dataset") from None
 
 
+BITS = 64
+"""Bits of the longest whole number that the quick parser is trusted with."""
+
+
 def _quickly_parsed(text: str) -> tuple[Any, float]:
     """The document by a parser that makes equal strings one object, and its members; infinitely many for errors.
 
@@ -125,7 +129,7 @@ def _quickly_parsed(text: str) -> tuple[Any, float]:
 
 
 def _members(value: Any) -> float:
-    """Number of members of all objects in a document; infinite where it has decimals, which may be too small."""
+    """Number of members of all objects in a document; infinite where it has decimals or very large numbers."""
     members, rest = 0, [value]
     while rest:
         one = rest.pop()
@@ -134,7 +138,7 @@ def _members(value: Any) -> float:
             rest.extend(one.values())
         elif isinstance(one, list):
             rest.extend(() if one and isinstance(one[0], str) else one)
-        elif isinstance(one, float):
+        elif isinstance(one, float) or (isinstance(one, int) and one.bit_length() > BITS):
             return inf
     return members
 
