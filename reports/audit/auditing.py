@@ -236,7 +236,8 @@ class Audit:
         failed = [row for row in self.rows if row.finding.verdict in (Verdict.VIOLATED, Verdict.BROKEN)]
         read = [row | {"evidence": evidence_text(row)} for row in as_read(row.as_document() for row in failed)]
         rows = [[row[name] for name in header] for row in read]
-        return html_table(self._matrix()[0], header if rows else (), rows)
+        title, *matrix = self._matrix()
+        return html_table(title, header, rows) if rows else html_table(title, *matrix)
 
     def __repr__(self) -> str:
         title, header, rows = self._matrix()

@@ -113,11 +113,10 @@ def _parts(grid: Grid) -> Iterator[Sequence[tuple[str, ...]]]:
 
 
 def _columns(grid: Grid) -> str:
-    kinds = [
-        LONG_COLUMN if column in grid.long else "l" if column in grid.words else "r"
-        for column in range(len(grid.header))
-    ]
-    return "".join(kinds)
+    wide = {column for column in grid.long if any(len(row[column]) > LONGEST_LINE for row in grid.rows)}
+    return "".join(
+        LONG_COLUMN if column in wide else "l" if column in grid.words else "r" for column in range(len(grid.header))
+    )
 
 
 def _cells(grid: Grid, row: Sequence[str]) -> list[str]:

@@ -154,8 +154,8 @@ def ratio(above: float | None, below: float | None) -> float | None:
 
 
 HEADERS: dict[Stage, tuple[str, ...]] = {
-    "stage1": ("t", "1 - cos", "error", "Proposition 1", "slack"),
-    "stage2": ("t", "1 - cos", "error", "Theorem 1", "slack", "Theorem 1, sharper"),
+    "stage1": ("t", "1 - cos", "relative error", "Proposition 1", "slack"),
+    "stage2": ("t", "1 - cos", "relative error", "Theorem 1", "slack", "Theorem 1, sharper"),
 }
 COLUMN = {"bound": 3, "sharp_bound": 5}
 """Of the header of a bound, its statement's name."""

@@ -45,8 +45,9 @@ def test_text_is_escaped_wherever_it_stands() -> None:
 
 
 def test_words_are_to_the_left_numbers_to_the_right_and_long_texts_broken() -> None:
-    grid = Grid("t", ("a", "b", "c"), (("x", "1", "y"),), (), words=frozenset({0, 2}), long=frozenset({2}))
-    assert rf"\begin{{tabular}}{{lr{LONG_COLUMN}}}" in latex([grid])
+    rows = (("x", "1", "y", "y" * (LONGEST_LINE + 1)),)
+    grid = Grid("t", ("a", "b", "c", "d"), rows, (), words=frozenset({0, 2, 3}), long=frozenset({2, 3}))
+    assert rf"\begin{{tabular}}{{lrl{LONG_COLUMN}}}" in latex([grid])
 
 
 def test_a_long_table_is_cut_into_pages() -> None:
