@@ -236,8 +236,8 @@ class Audit:
         failed = [row for row in self.rows if row.finding.verdict in (Verdict.VIOLATED, Verdict.BROKEN)]
         read = [row | {"evidence": evidence_text(row)} for row in as_read(row.as_document() for row in failed)]
         rows = [[row[name] for name in header] for row in read]
-        title, *matrix = self._matrix()
-        return html_table(title, header, rows) if rows else html_table(title, *matrix)
+        title, columns, matrix = self._matrix()
+        return html_table(title, header, rows) if rows else html_table(title, columns, matrix)
 
     def __repr__(self) -> str:
         title, header, rows = self._matrix()

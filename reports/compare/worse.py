@@ -7,7 +7,7 @@ from math import inf, log, log1p
 from typing import Literal, TypeAlias
 
 from marginaudit.reports.judgements import ALLOWANCE
-from marginaudit.reports.row import ReportRow
+from marginaudit.reports.row import ReportRow, slack
 from marginaudit.reports.verdict import Evidence, Verdict
 
 NUMBERS = ("slack", "constant", "informative_from")
@@ -88,7 +88,7 @@ def _numbers(old: ReportRow, new: ReportRow, tolerance: float | None) -> Iterato
         if what == "informative_from" and old.beyond_the_run is not new.beyond_the_run:
             continue
         was, now = _room(old, what), _room(new, what)
-        before, after = (None if room is None else getattr(row, what) for room, row in ((was, old), (now, new)))
+        before, after = (None if room is None else _shown(row, what) for room, row in ((was, old), (now, new)))
         allowed = [_bar(row, what, tolerance) for room, row in ((was, old), (now, new)) if room is not None]
         if was is not None and now is not None and abs(now - was) > log1p(max(allowed)):
             text = f"{what}: {before:.10g} -> {after:.10g} (tolerance {max(allowed):.3g})"
@@ -101,6 +101,12 @@ def _numbers(old: ReportRow, new: ReportRow, tolerance: float | None) -> Iterato
 def _across_zero(what: str, row: ReportRow) -> bool:
     """Whether a row has no slack because measured or bound is 0 or they differ in sign, which is no loss."""
     return what == "slack" and row.side is not None and row.measured is not None and row.bound is not None
+
+
+def _shown(row: ReportRow, what: str) -> float | None:
+    """The number as tables show it: a slack above 1 is room, whatever the bound's side."""
+    found: float | None = getattr(row, what)
+    return slack({"slack": found, "side": row.side, "measured": row.measured}) if what == "slack" else found
 
 
 def _room(row: ReportRow, what: str) -> float | None:

@@ -138,14 +138,15 @@ def _mark_informative(axis: "Axes", first: int | float | None, last: float, colo
     if first is None or first > last:
         return
     axis.plot([first], [MOST], "o", ms=5, color=colour, zorder=5)
+    near_the_end = first**2 > last  # where the lines are named; the bound comes down to the dot from above
     axis.annotate(
         f"informative from {_two_digits(first)}",
         (first, MOST),
-        (4, 6),
+        (-5, -11) if near_the_end else (4, 6),
         textcoords="offset points",
         fontsize=7.5,
         color=colour,
-        ha="left",
+        ha="right" if near_the_end else "left",
         bbox=ON_WHITE,
     )
 

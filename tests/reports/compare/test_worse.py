@@ -47,9 +47,9 @@ NO_SIDE = replace(UPPER, side=None, constant=None, repeats_within=None)
         (UPPER, {"verdict": "holds", "evidence": "float64"}, "better", "verdict: vacuous -> holds"),
         (UPPER, {"evidence": "float64"}, "worse", "evidence: certified -> float64"),
         (UPPER, {"evidence": "exact"}, "better", "evidence: certified -> exact"),
-        (LOWER, {"slack": 4.1}, "worse", "slack: 4 -> 4.1 (tolerance 0.001)"),
+        (LOWER, {"slack": 4.1}, "worse", "slack: 0.25 -> 0.243902439 (tolerance 0.001)"),
         (LOWER, {"constant": 3.01}, "better", "constant: 3 -> 3.01 (tolerance 0.001)"),
-        (replace(UPPER, measured=-2.0), {"slack": 4.1}, "worse", "slack: 4 -> 4.1 (tolerance 1e-06)"),
+        (replace(UPPER, measured=-2.0), {"slack": 4.1}, "worse", "slack: 0.25 -> 0.243902439 (tolerance 1e-06)"),
         (replace(UPPER, slack=None), {"slack": 4.0}, "better", "slack: none -> 4"),
     ],
 )

@@ -1,10 +1,12 @@
-"""What stands in place of a refuted statement: every formula in it is MathML, and none is left in plain letters."""
+"""What is said of a refuted statement, and what stands in its place: every formula in it is MathML."""
 
 import html
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from marginaudit import audit
 from marginaudit.reports import LEDGER
 from marginaudit.reports.page.html import prose
 
@@ -28,3 +30,9 @@ def test_formulas_of_a_claim() -> None:
     claim = replace(WITH_INSTEAD[0], formula="f", instead="for $a$ and $b$")
     assert claim.formulas == ("f", "a", "b")
     assert replace(claim, instead="").formulas == ("f",)
+
+
+def test_a_page_says_what_is_wrong_with_a_statement_that_other_data_refute(tmp_path: Path) -> None:
+    claim = LEDGER["ntp.theorem1.direction"]
+    page = audit("example-1", claims=claim.id, config={"steps2": 10}).save(tmp_path / "report")
+    assert f"<p>{claim.standing.wrong}</p>" in page.read_text(encoding="utf-8")
