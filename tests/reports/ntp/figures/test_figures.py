@@ -128,7 +128,12 @@ def test_a_bound_is_dashed_to_where_it_says_something() -> None:
     assert lines(reached, SHARPER)[0] == ([1], [1.0])
     assert lines(reached, SHARPER)[2] == ([10_000], [2.0])
     assert reached.get_ylim()[1] == 60
-    sides = [text.get_ha() for of in (axis, reached) for text in of.texts if "informative" in text.get_text()]
+    sides = [
+        text.get_horizontalalignment()
+        for of in (axis, reached)
+        for text in of.texts
+        if "informative" in text.get_text()
+    ]
     assert sides == ["left", "right"]  # at the right end the lines have their names
     nothing = Finding(Verdict.NOT_APPLICABLE)
     without = drawn(
