@@ -13,7 +13,7 @@ from marginaudit.orders import InputError, counted, printable, shortened
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import load, once_each
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.command.arguments import CLAIMS, DATASETS, JSON, AsksPapers, ledger, one_claim, papers
+from marginaudit.reports.command.arguments import CLAIMS, DATASETS, JSON, PAPER, AsksPapers, ledger, one_claim, papers
 from marginaudit.reports.command.console import Bar, print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed, configs, settings_options
 from marginaudit.reports.command.output import check_output, print_json, write_figure, write_json
@@ -49,6 +49,7 @@ MEANING = (
     "--seconds", type=Parsed(SECONDS), default=5.0, show_default=True, help="Hunt so long without each assumption."
 )
 @CLAIMS
+@PAPER
 @JSON
 def tighten(
     claim: str,

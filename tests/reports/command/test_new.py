@@ -19,11 +19,9 @@ from tests.command_line import Command
 PROGRAM = (sys.executable, "-m", "marginaudit")
 
 
-def audited(folder: Path, *arguments: str) -> Any:
-    """What an audit in a process of its own answers: settings of the paper of `--paper` are options of its commands."""
-    ended = subprocess.run(
-        [*PROGRAM, "audit", *arguments, "--json"], cwd=folder, capture_output=True, text=True, timeout=300
-    )
+def answered(folder: Path, *arguments: str) -> Any:
+    """The answer of a process of its own: settings of the paper of `--paper` are options of its commands."""
+    ended = subprocess.run([*PROGRAM, *arguments, "--json"], cwd=folder, capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stderr
     return json.loads(ended.stdout)
 
@@ -32,7 +30,7 @@ def test_a_new_paper_is_audited_and_its_test_passes(command: Command, tmp_path: 
     assert command("new-paper", tmp_path / "mean").status == 0
     (tmp_path / "two.json").write_text('{"numbers": [1, 3]}', encoding="utf-8")
     datasets = ("three-numbers", "two.json", "--jobs", "2")
-    report = audited(tmp_path, *datasets, "--paper", "mean/paper.py", "--rate", "0.25")
+    report = answered(tmp_path, "audit", *datasets, "--paper", "mean/paper.py", "--rate", "0.25")
     rows = {(row["claim"], row["dataset"]): row["verdict"] for row in report["verdicts"]}
     assert set(rows) == {(f"mean.below-{of}", on) for of in ("largest", "smallest") for on in ("three-numbers", "two")}
     assert all(verdict == ("holds" if "largest" in claim else "violated") for (claim, _), verdict in rows.items())
@@ -40,6 +38,8 @@ def test_a_new_paper_is_audited_and_its_test_passes(command: Command, tmp_path: 
     assert list(report["made"]["files"]) == ["mean/paper.py"]
     page = (tmp_path / "audit-report/report.html").read_text(encoding="utf-8")
     assert "--claim mean.below-largest --paper mean/paper.py --rate 0.25" in page
+    tight = answered(tmp_path, "tighten", "mean.below-largest", "--paper", "mean/paper.py", "--rate", "0.25")
+    assert tight["verdicts"] == {"holds": 1}
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-q"], cwd=tmp_path / "mean", capture_output=True, text=True
     )
