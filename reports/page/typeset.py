@@ -48,6 +48,7 @@ SIGN = re.compile(
 )
 EVIDENCE = re.compile(
     rf"\w\*?{INDEX}|[\w)|'°\]]{POWER}|\|\||<=|>=|!=|<<|>>|\(\.\)|°|{ACCENTED}\b|\b(?:{GREEK}|sqrt)[0-9]?\b"
+    r"|\b[0-9.]+e[+-]?[0-9]+\b|\b(?:exp|ln|cos)\("
 )
 RAISED = re.compile(rf"[_^]{GROUP}|[_^]-?\([^()]*\)")
 """An index or a power that may hold blanks."""
@@ -183,6 +184,8 @@ def _latex(sign: str, before: str) -> str:
         if re.fullmatch(f"[A-Za-z]|{GREEK}", before):
             return f"_{{{sign}}}"
         mantissa, _, power = sign.partition("e")
+        if power and int(power) == 0:
+            return mantissa
         return (("" if mantissa == "1" else rf"{mantissa}\cdot ") + f"10^{{{int(power)}}}") if power else sign
     return sign
 
