@@ -1,5 +1,6 @@
 """Worker pool: local processes or a Dask cluster; calls of dead workers are retried."""
 
+import gc
 import logging
 import os
 import sys
@@ -126,11 +127,13 @@ class Local(Pool):
         if self._pool is not None:
             self._pool.shutdown(kill_workers=True)
             self._pool = None
+            gc.unfreeze()
 
     def _begin(self, alone: bool) -> None:
         self.end()
         context = get_context("fork") if forkable() else None
         jobs, client = 1 if alone else self.at_once, os.getpid()
+        gc.freeze()  # a worker's garbage collector would copy the pages of all that was imported
         self._pool = ProcessPoolExecutor(jobs, context=context, initializer=leave_with, initargs=(client,))
         self._alone = alone
 
