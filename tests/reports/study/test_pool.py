@@ -1,5 +1,6 @@
 """Pools: whichever workers die, and with whom, every call comes back; processes of this machine end with it."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -111,6 +112,13 @@ def test_processes_that_die_together(tmp_path: Path) -> None:
     paths = {name: str(tmp_path / name) for name in ("one", "two", "guilty", "three")}
     with Local(2) as workers:
         assert dict(workers.results(dies, paths)) == paths | {"guilty": None}
+
+
+def test_garbage_is_not_looked_for_in_what_workers_share() -> None:
+    with Local(2) as workers:
+        assert dict(workers.results(abs, {"a": -1})) == {"a": 1}
+        assert gc.get_freeze_count() > 0
+    assert gc.get_freeze_count() == 0
 
 
 def test_processes_begin_with_the_first_call_and_end_with_the_block() -> None:
