@@ -48,7 +48,7 @@ SIGN = re.compile(
 )
 EVIDENCE = re.compile(
     rf"\w\*?{INDEX}|[\w)|'°\]]{POWER}|\|\||<=|>=|!=|<<|>>|\(\.\)|°|{ACCENTED}\b|\b(?:{GREEK}|sqrt)[0-9]?\b"
-    r"|\b[0-9.]+e[+-]?[0-9]+\b|\b(?:exp|ln|cos)\("
+    r"|\b[0-9.]+e[+-]?[0-9]+\b|\b(?:exp|ln|cos)\(|\b1 - cos\b"
 )
 RAISED = re.compile(rf"[_^]{GROUP}|[_^]-?\([^()]*\)")
 """An index or a power that may hold blanks."""

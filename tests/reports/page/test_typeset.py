@@ -36,6 +36,7 @@ def test_words_paths_and_what_is_quoted_stay(text: str) -> None:
     [
         ("e^(-x) <= 2", r"$e^{(-x)} \le  2$"),
         ("from 1e5, within 1.5e-13 of 8.8e+00", r"from $10^{5}$, within $1.5\cdot 10^{-13}$ of $8.8$"),
+        ("the most that 1 - cos can be", r"the most that $1 - \cos $ can be"),
         ("1 - exp(-2)", r"$1 - \exp (-2)$"),
         ("L_max^4 log^2 t/(t eta)", r"$L_{\max}^{4} \log ^{2} t/(t \eta )$"),
         ("(x_i - x_j)^T W*_kq q, C0 T", r"$(x_{i} - x_{j})^\top  W^*_{kq} q$, C0 T"),
