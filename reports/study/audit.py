@@ -143,21 +143,20 @@ def audit_datasets(
     keys: dict[Task, str | None] = {task: task.key for task in (*datasets, *figures) if store.folder}
     found: dict[Task, Document] = {task: document for task, key in keys.items() if (document := store.read(key))}
     before, waiting = [task for task in datasets if task in found], [task for task in datasets if task not in found]
-    sent_away: dict[Task, bytes] = {}
-    if min(jobs, len(waiting)) > 1:
-        sent_away |= largest_first(waiting)
-    if sent_away:  # the figures last: they fill what time the longest dataset leaves
-        sent_away |= largest_first([task for task in figures if task not in found])
-    if sent_away and forkable():  # before anything is told: what shows it may have a thread
+    away: Mapping[Task, bytes] = largest_first(waiting) if min(jobs, len(waiting)) > 1 else {}
+    calls = {**away}
+    if away:  # the figures last: they fill what time the longest dataset leaves
+        calls |= largest_first(task for task in figures if task not in found)
+    if away and forkable():  # before anything is told: what shows it may have a thread
         load_drawing()
         for paper in papers:
             paper.load()
     died: list[Task] = []
-    with Local(min(jobs, len(sent_away))) as pool:
-        sent = pool.results(computed, sent_away)
-        here = ((task, judged(task, progress)) for task in waiting if task not in sent_away)
-        if sent_away:
-            progress(counted(len(waiting), "dataset"), "under way")
+    with Local(min(jobs, len(calls))) as pool:
+        sent = pool.results(computed, calls)
+        here = ((task, judged(task, progress)) for task in waiting if task not in away)
+        if away:
+            progress(counted(len(away), "dataset"), "under way")
         for known in before:
             done(known.name, "as it was audited before (--fresh audits it anew)")
         proofs = _proofs(papers, store) if store.folder else None
@@ -178,7 +177,8 @@ def audit_datasets(
     whole = Audit(
         tuple(claims), configs, tuple(audited_again(task.source, found[task]) for task in datasets), proofs=proofs
     )
-    shown = [task for task in figures if (task.paper, task.figure) in whole.illustrations]
+    beside = {figure.name for _, figure in whole.illustrations}
+    shown = [task for task in figures if task.figure.name in beside]
     for one in shown:
         if one not in found:
             progress(f"figure {one.figure.name}", "drawing")
