@@ -140,7 +140,8 @@ class LateField:
         self.What = np.ascontiguousarray(reference.unit[0])
 
         order = np.argsort(~found.carried, kind="stable")
-        carried, self._others = slice(0, int(found.carried.sum())), slice(int(found.carried.sum()), len(merged))
+        carried = slice(0, int(found.carried.sum()))
+        self._others = slice(carried.stop, len(merged))
         winner, loser = merged.winner[order], merged.loser[order]
         self._log_weight = np.log(merged.weight[order])
         flat = np.ones(pairs), np.zeros(pairs)
