@@ -115,9 +115,9 @@ BITS = 64
 
 
 def _quickly_parsed(text: str) -> tuple[Any, float]:
-    """The document by a parser that makes equal strings one object, and its members; infinitely many for errors.
+    """Parse with pydantic's parser, which keeps equal strings once, and count members; infinitely many of an error.
 
-    The text has as many colons as that where no key is repeated and no string has a colon.
+    There are as many colons in the text where no key is repeated and no string has a colon.
     """
     from pydantic_core import from_json
 
@@ -129,7 +129,7 @@ def _quickly_parsed(text: str) -> tuple[Any, float]:
 
 
 def _members(value: Any) -> float:
-    """Number of members of all objects in a document; infinite where it has decimals or very large numbers."""
+    """Count the members of all objects in a document; infinite where it has decimals or very large numbers."""
     members, rest = 0, [value]
     while rest:
         one = rest.pop()
@@ -182,7 +182,7 @@ def plain(value: Any) -> Any:
 
 
 def text_of(row: Mapping[str, Any], number: int, column: str, where: str) -> str:
-    """The text in a column of a table's row.
+    """The text in a cell of a table.
 
     Raises
     ------
