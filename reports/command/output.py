@@ -70,7 +70,7 @@ def print_json(document: Any) -> None:
     try:
         standard_output().write(text)
     except UnicodeEncodeError:  # standard output is not UTF-8; nothing of the text was written
-        standard_output().write(json.dumps(document, allow_nan=False) + "\n")
+        standard_output().write(json.dumps(json.loads(text)) + "\n")
 
 
 def print_text(text: str) -> None:

@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from pydantic_core import to_json
-
 from marginaudit.orders import printable
 
 ENTRIES = 10_000
@@ -66,6 +64,8 @@ def json_text(document: Any, *, indent: int | None = None) -> str:
     >>> json_text({"é\x9b": "\x1b[0m"})
     '{"é\\u009b":"\\u001b[0m"}\n'
     """
+    from pydantic_core import to_json  # a hundredth of a second, for commands that write none
+
     text = to_json(document, indent=indent, inf_nan_mode="null").decode()
     if not text.isascii() or "\x7f" in text:  # the other control characters are escaped by now
         text = re.sub(r"[^ -~\n]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
