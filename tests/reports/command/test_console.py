@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from marginaudit.reports.command.console import MOST_ROWS, cell, print_line, print_summary, print_table, progress_bar
-from marginaudit.reports.command.output import print_text
+from marginaudit.reports.command.output import print_json, print_text
 from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
 
@@ -23,9 +23,10 @@ def test_a_line_is_one_line_however_long(capsys: pytest.CaptureFixture[str]) -> 
 def test_what_standard_output_cannot_encode_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+    print_json(["\N{SNOWMAN}", float("nan")])
     print_text("\N{SNOWMAN} 1\n")
     sys.stdout.flush()
-    assert written.getvalue() == b"\\u2603 1\n"
+    assert written.getvalue() == b'["\\u2603", null]\n\\u2603 1\n'
 
 
 def test_a_piped_table_is_wide_and_plain(capsys: pytest.CaptureFixture[str]) -> None:
