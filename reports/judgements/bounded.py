@@ -207,7 +207,6 @@ class Bounded:
         outcomes[followed] = Outcome.TRUE
         rooms = np.array([relative_room(side, measured, bound) for side, bound in sides])
         ratios, reached = log_ratios(measured, sides), log_ratios(measured, sides, bars=2)
-        largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
         vacuous = self.vacuous(run, sides)
         says_less = np.where(followed, 2, vacuous & (outcomes != Outcome.FALSE))
         if (outcomes == Outcome.FALSE).any():
@@ -228,9 +227,7 @@ class Bounded:
             "repeats_within": np.inf if hidden else repeats_within(float(ratios[at_side, at]), reached),
             "worst_step": measured.at(worst),
             "first_violation": measured.first((outcomes == Outcome.FALSE).any(axis=0)),
-            "informative_from": self._informative_from(run, first_spoken, start, largest, smallest)
-            if measured.clock == "t"
-            else None,
+            "informative_from": self._informative_from(run, first_spoken, start) if measured.clock == "t" else None,
             "detail": ("" if followed.all() else _detail(measured, bound, worst, side, hidden=hidden))
             + _hidden(outcomes == Outcome.UNSURE, measured)
             + (f" {UNDERFLOW}" if outcomes[at_side, at] == Outcome.UNSURE and underflown(measured, bound)[at] else "")
@@ -238,7 +235,9 @@ class Bounded:
             + _hidden(followed, measured, "; there it follows from what is proved, by formula"),
             "curve": None
             if measured.step is None
-            else curve_of(measured, {name: stated.value for name, stated in sides}, vacuous_above=largest),
+            else curve_of(
+                measured, {name: stated.value for name, stated in sides}, vacuous_above=_reach(self.largest, run)
+            ),
             "left_out": left_out(run, measured, first_spoken),
         }
 
@@ -268,15 +267,12 @@ class Bounded:
 
     def informative_from(self, run: Any) -> int | float | None:
         """The first step at which a bound says anything, by formula, whatever was run."""
-        start = ALWAYS if self.threshold is None else self.threshold(run)
-        largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
-        return self._informative_from(run, self.first, start, largest, smallest)
+        return self._informative_from(run, self.first, ALWAYS if self.threshold is None else self.threshold(run))
 
-    def _informative_from(
-        self, run: Any, first: int, start: Threshold, largest: float, smallest: float
-    ) -> int | float | None:
+    def _informative_from(self, run: Any, first: int, start: Threshold) -> int | float | None:
         """First step at which a bound is below the most, or above the least, that the quantity can reach."""
         upper, lower = self.upper, self.lower
+        largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
         if upper is not None and np.isfinite(largest):
             return first_step(lambda t: start.of(t) & (np.asarray(upper(run, t), dtype=float) < largest), first)
         if lower is not None and np.isfinite(smallest):
