@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from marginaudit.orders import counted
 from marginaudit.orders.arrays import Floats
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.judgements.bounded import Formula
 from marginaudit.reports.judgements.compare import FADED, curve_of, left_out
 from marginaudit.reports.series import Series, as_series, position, position_text, real
@@ -197,10 +198,10 @@ class HiddenConstant:
             verdict=verdict,
             evidence=measured.evidence,
             measured=measured.shown(at),
-            bound=_finite(np.exp(sign * constant + shape[at]) if measured.log else np.exp(sign * constant) * shape[at]),
-            slack=_finite(np.exp(sign * (constant - needed[at]))),
+            bound=finite(np.exp(sign * constant + shape[at]) if measured.log else np.exp(sign * constant) * shape[at]),
+            slack=finite(np.exp(sign * (constant - needed[at]))),
             side=self.side,
-            constant=_finite(tightest),
+            constant=finite(tightest),
             repeats_within=self._repeats_within(measured, shape, needed, fitted_on),
             worst_step=position(step[at]),
             first_violation=position(step[beyond[0]]) if verdict is Verdict.VIOLATED else None,
@@ -271,7 +272,3 @@ def _keeps_pace(log_step: Floats, needed: Floats) -> bool:
 
 def _steps(measured: Series) -> Floats:
     return measured.along("a hidden constant is fitted")
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -123,16 +123,9 @@ def audited(paper: Paper, data: Any, configs: Sequence[Any], keep: Sequence[str]
 
 
 def _done(row: Mapping[str, Result], sweeps: Sweeps, keep: Sequence[str]) -> Outcome:
-    results = {name: _plain(row[name], sweeps.results[name]) for name in keep}
+    kept = ((name, row[name], sweeps.results[name]) for name in keep)
+    results = {name: None if value is None else finite(kind(value)) for name, value, kind in kept}
     return {"status": "done", "message": "", "results": results}
-
-
-def _plain(value: Result, kind: type[float] | type[str]) -> Result:
-    """The value as JSON has it; a number that is not finite is null."""
-    if value is None or kind is str:
-        return None if value is None else str(value)
-    number: Result = finite(float(value))
-    return number
 
 
 def modules_of(paper: Paper) -> tuple[str, str]:
