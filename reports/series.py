@@ -76,12 +76,12 @@ class Series:
     @property
     def lower(self) -> NDArray[Any]:
         """Smallest value inside the error bars."""
-        return self._end(self.value - self._finite_radius, -np.inf)
+        return self._end(-1)
 
     @property
     def upper(self) -> NDArray[Any]:
         """Largest value inside the error bars."""
-        return self._end(self.value + self._finite_radius, np.inf)
+        return self._end(1)
 
     @property
     def bounded(self) -> NDArray[np.bool_]:
@@ -127,13 +127,10 @@ class Series:
             )
         return step
 
-    @property
-    def _finite_radius(self) -> NDArray[Any]:
-        return np.where(self.bounded, self.radius, 0)
-
-    def _end(self, finite: NDArray[Any], infinite: float) -> NDArray[Any]:
-        """An end of the error bars; infinite, never NaN, where both are infinite."""
-        return np.where(self.bounded, finite, infinite)
+    def _end(self, sign: int) -> NDArray[Any]:
+        """An end of the error bars; infinite, never NaN, where value and radius are infinite."""
+        known = self.value + sign * np.where(self.bounded, self.radius, 0)
+        return np.where(self.bounded, known, sign * np.inf)
 
     def taken(self, kept: NDArray[np.bool_]) -> "Series":
         """The series at some of its entries."""
