@@ -121,11 +121,6 @@ def refuted(
     )
 
 
-def by_dataset(name: str) -> Standing:
-    """Refuted by a dataset of an audit, which meets the assumptions."""
-    return Standing(status=Status.REFUTED, severity=Severity.ORDINARY, dataset=name)
-
-
 def unsettled(settles: str, *, hunted: int = 0) -> Standing:
     """Neither proved nor refuted, with a fact that would settle it."""
     return Standing(settles=settles, hunted=hunted)

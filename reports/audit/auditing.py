@@ -25,7 +25,7 @@ from marginaudit.reports.processes import forkable, one_thread
 from marginaudit.reports.row import ReportRow, as_read, evidence_text, names
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.settings import CLAIM_TIMEOUT
-from marginaudit.reports.standing import Standing, Status, by_dataset
+from marginaudit.reports.standing import Severity, Standing, Status
 from marginaudit.reports.verdict import Output, Verdict
 
 DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint")
@@ -67,7 +67,9 @@ class Row:
     def standing(self) -> Standing:
         """The claim's standing for every dataset, with this audit's refutations taken into account."""
         known = self.claim.standing
-        return by_dataset(self.refuted_by) if self.refuted_by and known.status is not Status.REFUTED else known
+        if not self.refuted_by or known.status is Status.REFUTED:
+            return known
+        return Standing(status=Status.REFUTED, severity=Severity.ORDINARY, dataset=self.refuted_by)
 
     @cached_property
     def reported(self) -> ReportRow:

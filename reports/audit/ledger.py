@@ -60,13 +60,7 @@ def all_papers(notice: Notice) -> tuple[Paper, ...]:
 
 @cache
 def _paper_of_file(file: str) -> object:
-    """The PAPER of a Python file, which is run.
-
-    Raises
-    ------
-    InputError
-        It cannot be read or run.
-    """
+    """The PAPER of a Python file, which is run."""
     path = Path(file)
     module = module_of_file(path, f"paper_of_{path.stem}", "a Python file with a PAPER")
     if not hasattr(module, "PAPER"):
@@ -77,13 +71,7 @@ def _paper_of_file(file: str) -> object:
 
 
 def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
-    """Check that a Paper reuses no name of the other papers, but for settings of the same values.
-
-    Raises
-    ------
-    InputError
-        It is none.
-    """
+    """Check that a Paper reuses no name of the other papers, but for settings of the same values."""
     if not isinstance(paper, Paper):
         raise InputError(where, got=shown(paper), expected="a Paper")
     if paper.name == "all":

@@ -7,7 +7,7 @@ that it may hold some that others are made from. A package says where its CLAIMS
 import re
 from collections.abc import Collection, Iterable, Sequence
 from html import unescape
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from marginaudit.orders import InputError, shown, shown_path
@@ -42,7 +42,9 @@ def all_claims(papers: Sequence[Paper], file: Path | None, notice: Notice) -> Le
     for point in entry_points(group=GROUP):
         where = place_of(point)
         try:
-            claims += _accepted(_claims_of_entry_point(point, where), where, taken, known.values())
+            with failures_in_one_line(where):
+                found = _listed(point.load())
+            claims += _accepted(found, where, taken, known.values())
         except InputError as error:
             notice(f"{error}; its claims are left out")
     if file is not None:
@@ -63,21 +65,10 @@ def claims_of_file(file: Path, papers: Collection[Paper]) -> Ledger:
 
 
 def _claims_of_file(file: Path) -> object:
-    """The CLAIMS of a Python file, which is run.
-
-    Raises
-    ------
-    InputError
-        It cannot be read or run.
-    """
+    """The CLAIMS of a Python file, which is run."""
     module = module_of_file(file, f"claims_of_{file.stem}", "a Python file of claims")
     with failures_in_one_line(shown_path(file), str(file)):
         return _listed(getattr(module, "CLAIMS", None))
-
-
-def _claims_of_entry_point(point: EntryPoint, where: str) -> object:
-    with failures_in_one_line(where):
-        return _listed(point.load())
 
 
 def _listed(found: object) -> object:
@@ -85,14 +76,7 @@ def _listed(found: object) -> object:
 
 
 def _accepted(found: object, where: str, taken: set[str], papers: Collection[Paper]) -> list[Claim]:
-    """CLAIMS as a list, once everything in it can be audited and reported; their ids are then taken.
-
-    Raises
-    ------
-    InputError
-        It has no claim or something else in it, a claim's id is taken, it assumes what no paper's datasets have, or
-        the page cannot show its formula.
-    """
+    """CLAIMS as a list, once everything in it can be audited and reported; their ids are then taken."""
     if not isinstance(found, tuple):
         got = "no CLAIMS" if found is None else f"{shown(found)} as CLAIMS"
         raise InputError(where, got=got, expected=EXPECTED)

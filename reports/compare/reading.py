@@ -130,13 +130,7 @@ class _Sweep:
 
 
 def _sweep(path: Path) -> _Sweep:
-    """The sweep in a folder, or in its table of runs.
-
-    Raises
-    ------
-    InputError
-        It is none; names the file and the row.
-    """
+    """The sweep in a folder, or in its table of runs."""
     file = path / RUNS if path.is_dir() else path
     where = shown_path(file)
     text = utf_8_text(file_content(file, SWEEP), where)

@@ -72,20 +72,15 @@ class AuditTask(Task):
         return str(self.source.dataset.name)
 
     @property
-    def judged_by(self) -> list[str]:
-        """The claims about the dataset."""
-        return [claim.id for claim in self.claims if self.source.paper.judges(claim)]
-
-    @property
     def key(self) -> str | None:
         """Cache key; None where users' claims judge, as their code may depend on anything."""
         source, paper = self.source, self.source.paper
-        if any(paper.judges(claim) and not paper.has(claim) for claim in self.claims):
+        judged_by = [claim for claim in self.claims if paper.judges(claim)]
+        if not all(map(paper.has, judged_by)):
             return None
         dataset = [source.dataset.name, source.origin, source.sha256, paper.kind.to_document(source.dataset)]
-        return key_of(
-            paper, self.exports, dataset=dataset, claims=self.judged_by, config=config_document(paper, self.config)
-        )
+        claims, config = [claim.id for claim in judged_by], config_document(paper, self.config)
+        return key_of(paper, self.exports, dataset=dataset, claims=claims, config=config)
 
     def compute(self) -> Document:
         """Judge and draw the dataset."""

@@ -117,10 +117,14 @@ class Local(Pool):
         while True:
             if self._pool is None or alone != self._alone:
                 self._begin(alone)
+            resource_tracker.ensure_running()  # which is begun by workers otherwise, and unblocks the signal
             try:
-                return _submitted(self._pool, function, argument)
+                with forking():
+                    future: Future[R] = self._pool.submit(function, argument)
             except BrokenProcessPool:
                 self.end()
+            else:
+                return future
 
     def end(self) -> None:
         """End the processes."""
@@ -136,13 +140,6 @@ class Local(Pool):
         gc.freeze()  # a worker's garbage collector would copy the pages of all that was imported
         self._pool = ProcessPoolExecutor(jobs, context=context, initializer=leave_with, initargs=(client,))
         self._alone = alone
-
-
-def _submitted(pool: ProcessPoolExecutor, function: Callable[[A], R], argument: A) -> "Future[R]":
-    resource_tracker.ensure_running()  # which is begun by workers otherwise, and unblocks the signal
-    with forking():
-        future: Future[R] = pool.submit(function, argument)
-    return future
 
 
 @final
