@@ -41,9 +41,10 @@ def test_a_part_beyond_the_run_leaves_the_others_their_verdict(other: Verdict, e
 
 
 def test_numbers_are_the_worst_parts_and_the_detail_is_of_all() -> None:
-    found = Parts({"one": part(Verdict.HOLDS, measured=1.0), "two": part(Verdict.VIOLATED, measured=2.0)}).judge(None)
+    parts = {"one": part(Verdict.HOLDS, measured=1.0), "two": part(Verdict.VIOLATED, measured=2.0)}
+    found = Parts(parts, note=lambda run: f"Of {run}.").judge("this")
     assert found.measured == 2.0
-    assert found.detail == "one: holds. said holds. two: violated. said violated."
+    assert found.detail == "one: holds. said holds. two: violated. said violated. Of this."
 
 
 def test_what_no_part_measured_is_left_out_once() -> None:
