@@ -1,7 +1,8 @@
-"""What a claim's code returns is made plain for a report, or its claim is broken and says why."""
+"""What a finding says, where a claim says nothing too; what a report cannot hold is refused."""
 
 import math
 from collections.abc import Callable
+from dataclasses import asdict
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -9,11 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marginaudit.orders.ntp import CASES
-from marginaudit.reports import Claim, Decided, Evidence, Finding, Verdict
-from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports import Evidence, Finding, Verdict
 from marginaudit.reports.reportable import FARTHEST_STEP, Unreportable
-from marginaudit.reports.verdict import Curve
+from marginaudit.reports.verdict import Curve, not_applicable
 
 
 def finding(**fields: Any) -> Finding:
@@ -63,21 +62,6 @@ def test_what_no_report_can_hold_is_refused(said: str) -> None:
     assert said in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("returns", "said"),
-    [
-        (lambda: finding(measured=math.nan), "NaN as measured"),
-        (lambda: None, "None, expected a Finding"),
-        (lambda: Verdict.HOLDS, "a value of type Verdict, expected a Finding"),
-    ],
-)
-def test_a_claim_that_returns_it_is_broken(returns: Any, said: str) -> None:
-    judgement = Decided(lambda _: returns(), kind="test")
-    claim = Claim(id="mine", source="", statement="", formula="1", assumptions=(), judgement=judgement)
-    found = claim.judge(Run(CASES["example-1"](), Config(steps1=2, steps2=2)))
-    assert (found.verdict, found.detail) == (Verdict.BROKEN, f"Its code returned {said}.")
-
-
 def test_plain_numbers_come_out_of_numpy_ones_and_fractions() -> None:
     numbers = {"measured": np.float32(0.5), "bound": Fraction(1, 4), "slack": np.inf, "worst_step": np.int64(7)}
     witness = {"row": np.arange(2), "nan": np.nan}
@@ -109,3 +93,24 @@ def test_the_columns_of_a_curve_are_copied_to_plain_lists(kind: Any) -> None:
     assert found.lower is not None
     assert all(map(math.isnan, (found.measured[2], found.lower[1])))
     assert {type(value) for value in (*found.measured, *found.lower, found.vacuous_above)} == {float}
+
+
+def test_a_claim_that_says_nothing_of_its_evidence_has_the_weakest() -> None:
+    said = asdict(Finding(Verdict.HOLDS))
+    assert said.pop("verdict") is Verdict.HOLDS
+    assert said.pop("evidence") is list(Evidence)[-1] is Evidence.FLOAT64
+    assert said.pop("detail") == said.pop("needs") == ""
+    assert said.pop("left_out") == ""
+    assert said.pop("beyond_the_run") is False
+    assert set(said.values()) == {None}
+
+
+def test_what_the_tokens_show_by_themselves_is_exact() -> None:
+    witness = {"token": "a"}
+    found = not_applicable("It fails.", witness)
+    assert found == Finding(Verdict.NOT_APPLICABLE, Evidence.EXACT, detail="It fails.", witness=witness)
+    assert not_applicable("It fails.").witness is None
+
+
+def test_the_worst_verdict_is_first() -> None:
+    assert list(Verdict) == ["violated", "broken", "inconclusive", "vacuous", "not-applicable", "holds"]

@@ -23,10 +23,12 @@ from marginaudit.reports.audit.user_claims import GROUP, all_claims
 from marginaudit.reports.claim import NOT_STATED, Judgement
 from marginaudit.reports.judgements import Bounded, Decided, Limit
 from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp import run as run_module
 from marginaudit.reports.ntp.quantities import norm
 from marginaudit.reports.snap import ClassRun
 from tests.command_line import SHORT, Command, dataset_file, strict_json
 from tests.papers import audit_only, with_claims
+from tests.third_paper.installed import install
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "att_svm.py"
@@ -318,15 +320,14 @@ def _line_of(function: Any) -> int:
     return int(function.__code__.co_firstlineno) + 1
 
 
+def test_a_built_in_claim_s_failure_is_located_in_this_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "solve_kq", lambda _: None)
+    finding = LEDGER["ntp.prop2.closed-form"].judge(Run(CASES["example-1"]()))
+    assert finding.verdict is Verdict.BROKEN
+    assert re.search(r"AttributeError: .* \(in \w+, proposition2\.py line \d+\)", finding.detail)
+
+
 # installed packages
-
-
-def install(folder: Path, value: str, name: str = "planted", distribution: str = "planted-claims") -> None:
-    metadata = folder / f"{distribution.replace('-', '_')}-1.0.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
-    (metadata / "entry_points.txt").write_text(f"[{GROUP}]\n{name} = {value}\n")
-    sys.path.insert(0, str(folder))
 
 
 @pytest.mark.parametrize(
@@ -340,17 +341,17 @@ def install(folder: Path, value: str, name: str = "planted", distribution: str =
     ],
 )
 def test_a_broken_package_is_told_in_one_line_and_left_out(
-    command: Command, tmp_path: Path, value: str, text: str, said: str
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str, text: str, said: str
 ) -> None:
     for name, content in (("site", text), ("other", FILE + "CLAIMS = [claim('sound', print)]")):
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{'planted' if name == 'site' else 'sibling'}.py").write_text(content)
-    install(tmp_path / "other", "sibling:CLAIMS", distribution="other-claims")
-    install(tmp_path / "site", value)
+    install(tmp_path / "other", "sibling:CLAIMS", monkeypatch, "other", "claim")
+    install(tmp_path / "site", value, monkeypatch, "planted", "claim")
     answer = command("claims", "--json")
     assert answer.status == 0
     assert [entry["id"] for entry in strict_json(answer.out)] == [*LEDGER, "sound"]
-    assert answer.err.startswith(f"planted-claims: entry point planted = {value}: ")
+    assert answer.err.startswith(f"planted-claim: entry point planted = {value}: ")
     assert said in answer.err
     assert answer.err.endswith("; its claims are left out\n")
     assert answer.err.count("\n") == 1
