@@ -166,11 +166,6 @@ def test_a_float64_verdict_says_why_no_proof_decides_it() -> None:
         assert judged(claim, on, measured).detail == f"Seen. Not by proof: {why}."
 
 
-def test_a_vacuous_bound_stays_vacuous() -> None:
-    found = judged(LEDGER["ntp.theorem1.direction"], example(), replace(MEASURED, verdict=Verdict.VACUOUS))
-    assert (found.verdict, found.evidence) == (Verdict.VACUOUS, Evidence.PROVED)
-
-
 def test_what_error_bars_hide_a_proof_refutes() -> None:
     floor = LEDGER["ntp.theorem2.floor"]
     found = judged(floor, example(), INCONCLUSIVE)

@@ -269,6 +269,9 @@ def test_what_changed_from_another_report(report: Report, tmp_path: Path) -> Non
             {"claims": replace(LEDGER["ntp.lemma3"], id="mine", formula=r"\frac{")},
             r"claim mine: got the formula '\\frac{' (NoAvailableTokensError), expected LaTeX",
         ),
+        ({"claims": "snap.lemma4"}, "claims: got claims about other data alone, expected one about sentences, as exa"),
+        ({"jobs": 1025}, "jobs: got 1025, expected a whole number from 1 to 1024"),
+        ({"claim_timeout": 0}, "claim_timeout: got 0, expected a positive number of seconds"),
         ({"config": {"step2": 3}}, "config 'step2': got no setting of that name, expected steps1, steps2, "),
         ({"config": {"steps2": -3}}, "Config.steps2: got -3, expected "),
         ({"config": ClassConfig()}, "config: got ClassConfig("),
@@ -334,13 +337,6 @@ def test_a_row_of_a_dataset_made_in_python_is_given_again_in_python(tmp_path: Pa
     for again in commands:
         [row] = eval(again, {"audit": audit, "data": data}).rows
         assert row.as_document() == next(one for one in made.rows if one.claim is row.claim).as_document()
-
-
-def test_one_error_bar_stands_for_all() -> None:
-    made = Series(np.array([1.0, 2.0]), 0.25)
-    assert made.lower.tolist() == [0.75, 1.75]
-    with pytest.raises(ValueError, match="error bar of entry 0 is negative"):
-        Series(np.array([1.0, 2.0]), -0.25)
 
 
 @pytest.mark.parametrize(
@@ -446,24 +442,6 @@ def test_the_version_and_the_module() -> None:
     assert marginaudit.audit is audit
     with pytest.raises(AttributeError, match="no attribute 'audits'"):
         marginaudit.audits  # noqa: B018
-
-
-def test_what_would_judge_nothing_is_refused() -> None:
-    expected = "claims: got claims about other data alone, expected one about sentences, as example-1 is"
-    with pytest.raises(InputError, match=f"^{expected}$"):
-        audit("example-1", claims="snap.lemma4")
-
-
-@pytest.mark.parametrize("seconds", [0, float("nan"), "soon"])
-def test_a_bad_time_limit_is_refused(seconds: Any) -> None:
-    with pytest.raises(InputError, match=r"^claim_timeout: got "):
-        audit("example-1", claims="ntp.lemma2", claim_timeout=seconds)
-
-
-@pytest.mark.parametrize("jobs", [0, -1, 1.5, "two", None, True, 1025])
-def test_a_bad_number_of_jobs_is_refused(jobs: Any) -> None:
-    with pytest.raises(InputError, match=r"^jobs: got .*, expected a whole number from 1 to 1024$"):
-        audit("example-1", claims="ntp.lemma2", jobs=jobs)
 
 
 def test_a_switch_may_be_true_or_false() -> None:

@@ -334,8 +334,6 @@ def test_a_built_in_claim_s_failure_is_located_in_this_package(monkeypatch: pyte
     ("value", "text", "said"),
     [
         ("planted:CLAIMS", "x = 1 / 0", "got ZeroDivisionError: division by zero, expected"),
-        ("planted:CLAIMS", "x = 1", "got AttributeError: module 'planted' has no attribute 'CLAIMS'"),
-        ("nosuchmodule:CLAIMS", "", "got ModuleNotFoundError: No module named 'nosuchmodule'"),
         ("planted", "x = 1", "got <module 'planted' from"),
         ("planted:CLAIMS", FILE + "CLAIMS = [claim('ntp.example1', print)]", "claim ntp.example1: got an id"),
     ],

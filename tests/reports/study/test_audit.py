@@ -49,11 +49,6 @@ AUDIT = ("audit", "data.json", "--claim", "ntp.prop*", *SHORT, "--out", "report"
 TWO = ("example-1", "section-7")
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def task_of(**changes: Any) -> AuditTask:
     source = Source(CASES["example-1"](), PAPERS[0], "example-1")
     return replace(AuditTask(source, CLAIMS, Config(steps1=5, steps2=5), (), 1.0), **changes)
@@ -139,9 +134,9 @@ def test_what_users_claims_have_judged_is_not_kept() -> None:
 
 
 @pytest.fixture
-def computed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the datasets that are judged."""
-    dataset_file(tmp_path, SVOP)
+    dataset_file(Path(), SVOP)
     names: list[str] = []
 
     def counted(task: AuditTask, progress: Any) -> Document:

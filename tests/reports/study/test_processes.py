@@ -101,7 +101,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, list["subpro
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_four_ways_to_the_same_bytes(
+def test_whatever_is_killed_the_bytes_are_the_same(
     command: Command, begun: Begun, cluster: tuple[str, list["subprocess.Popen[bytes]"]]
 ) -> None:
     address, (_, worker, _) = cluster
@@ -109,9 +109,6 @@ def test_four_ways_to_the_same_bytes(
     assert command.json("sweep", path, "--out", "serial", "--jobs", 1)["runs"]["done"] == 2 * TASKS
     expected = made("serial")
     assert len(results("serial")) == TASKS
-
-    assert command.json("sweep", path, "--out", "two", "--jobs", 2)["runs"]["done"] == 2 * TASKS
-    assert made("two") == expected
 
     client = begun(path, "--out", "cluster", "--scheduler", address)
     until(lambda: len(results("cluster")) >= 2)

@@ -18,7 +18,6 @@ from marginaudit.reports.study.grid import audited
 from marginaudit.reports.study.merge import page, placed, statement_rows
 from marginaudit.reports.study.spec import Spec
 from tests.command_line import Command
-from tests.reports.study.small_spec import small_spec
 
 WORDS = ("verdict", "side", "constant", "slack")
 
@@ -148,10 +147,26 @@ def test_the_page_ranks_escapes_and_names_what_was_run() -> None:
     assert "<figure>" not in page(spec(), rows, made, None)
 
 
+SPEC = """
+paper = "ntp"
+seeds = 2
+keep = ["ntp.theorem*:verdict", "ntp.theorem*:side", "ntp.theorem*:slack"]
+[data]
+generator = "free"
+V = [4, 5]
+N = 8
+L = 3
+[settings]
+steps1 = 9
+steps2 = 9
+"""
+"""Of audits that take seconds."""
+
+
 @pytest.mark.slow
 def test_a_sweep_of_audits_writes_statements(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "small.toml"
-    path.write_text(small_spec("ntp.theorem*:verdict", "ntp.theorem*:side", "ntp.theorem*:slack"), encoding="utf-8")
+    path.write_text(SPEC, encoding="utf-8")
     answer = json.loads(command("sweep", str(path), "--out", "out", "--jobs", "1", "--json").out)
     with Path("out/statements.csv").open(encoding="utf-8", newline="") as file:
         written = list(csv.DictReader(file))
