@@ -7,23 +7,29 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from importlib import import_module
 from itertools import product
 from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from marginaudit.orders import InputError
+from marginaudit.reports import LEDGER, Claim
 from marginaudit.reports.audit.built_in import BUILT_IN
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.bound_constants.measure import measured
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.options import dashed
 from marginaudit.reports.json_data import finite
+from marginaudit.reports.ntp import claims as ntp
 from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.row import row_from_document
 from marginaudit.reports.settings import settings_of
+from marginaudit.reports.snap import claims as snap
 from marginaudit.reports.study.grid import rows_of
 from marginaudit.reports.study.spec import Spec, read_spec
 from marginaudit.reports.study.sweep import cells_in_memory
@@ -371,6 +377,16 @@ def test_a_figure_stands_beside_a_claim_of_its_paper() -> None:
     wrong = Figure("third-2", print, beside="third.above")
     with pytest.raises(ValueError, match=r"figure third-2: got the claim third\.above, expected one"):
         changed(paper_named("third"), figures=[wrong])
+
+
+@pytest.mark.parametrize("folder", [ntp, snap], ids=lambda folder: folder.__name__)
+def test_every_file_of_a_folder_is_in_its_papers_list(folder: ModuleType) -> None:
+    modules = [import_module(f"{folder.__name__}.{found.name}") for found in iter_modules(folder.__path__)]
+    listed = [claim.id for module in modules for claim in getattr(module, "CLAIMS", ())]
+    made = {one.id for module in modules for one in vars(module).values() if isinstance(one, Claim)}
+    assert made
+    assert made <= set(listed) <= set(LEDGER)
+    assert len(set(listed)) == len(listed)
 
 
 def test_the_page_on_your_paper_walks_through_what_new_paper_writes() -> None:

@@ -155,7 +155,12 @@ def test_ends_of_a_run_are_its_steps_whatever_the_order_of_the_entries() -> None
 VALUES: Any = measured(1.0 * STEP)
 ARRAY: Any = lambda *_: np.ones(3)  # noqa: E731
 NUMBER: Any = lambda *_: 2.0  # noqa: E731
+COMPLEX = "got complex numbers, expected real ones"
 NO_SERIES = "returned a value of type ndarray as measure, expected a Series"
+
+
+def along(*steps: int) -> Any:
+    return lambda _: series(np.ones(len(steps)), radius=0, step=np.array(steps))
 
 
 @pytest.mark.parametrize(
@@ -173,7 +178,20 @@ NO_SERIES = "returned a value of type ndarray as measure, expected a Series"
             "the lower bound: got nan at entry 2, expected",
         ),
         (Bounded(VALUES, upper=NUMBER, threshold=NUMBER), "returned a value of type float as threshold"),
+        (
+            Bounded(lambda _: series([1.0], radius=0), upper=NUMBER, threshold=lambda _: Threshold(1)),
+            "a statement with a threshold needs a series with steps",
+        ),
+        (Bounded(lambda _: Series(1j * STEP, 0, STEP), upper=NUMBER), COMPLEX),
+        (Bounded(lambda _: series(1j * STEP, radius=0, step=STEP), upper=NUMBER), COMPLEX),
+        (Bounded(VALUES, upper=lambda _, t: 1j * t), COMPLEX),
+        (HiddenConstant(VALUES, lambda _, t: 1j * t), COMPLEX),
         (Limit(VALUES, lambda _: 0.0, NUMBER), "got 0 as predicted"),
+        (Limit(lambda _: series([1.0], radius=0), NUMBER, NUMBER), "a limit is approached along steps, and the series"),
+        (HiddenConstant(lambda _: series([1.0], radius=0), NUMBER), "is fitted along steps, and the series has none"),
+        (HiddenConstant(along(0, 1, 9), NUMBER), "is fitted along steps: got t = 0, expected more than 0"),
+        (HiddenConstant(along(1, 9, 4), NUMBER), "is fitted along steps: got t = 4, expected at least 9"),
+        (HiddenConstant(VALUES, lambda _, t: np.where(t == 5, np.nan, 1.0)), "not a number on one side"),
         (HiddenConstant(VALUES, lambda _, t: 500.0 - t), "got a shape of -1 at t = 501, expected > 0"),
     ],
 )
