@@ -63,6 +63,12 @@ def strict_json(text: str) -> Any:
     return json.loads(text, parse_constant=refuse)
 
 
+def files_of(folder: str | Path) -> dict[str, bytes]:
+    """The bytes of each file of a folder, by path in it."""
+    found = [path for path in Path(folder).rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
 def dataset_file(folder: Path, document: Any, name: str = "data.json") -> Path:
     """A dataset as a file of the folder."""
     path = folder / name

@@ -128,13 +128,6 @@ class TestData:
                 witness = predicate(data)
                 assert witness is None or json.loads(json.dumps(finite(witness), allow_nan=False))
 
-    def test_claims_assume_what_is_a_predicate_and_are_about_their_paper_alone(self, name: str) -> None:
-        paper = paper_named(name)
-        assert paper.claims
-        for claim in paper.claims:
-            assert set(claim.assumptions) <= set(paper.kind.assumptions)
-            assert [other.name for other in papers() if other.judges(claim)] == [name]
-
 
 @pytest.mark.parametrize("name", NAMES)
 class TestCommands:

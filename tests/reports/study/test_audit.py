@@ -39,7 +39,7 @@ from marginaudit.reports.study.audit import (
 from marginaudit.reports.study.store import Store
 from marginaudit.reports.study.task import packed
 from marginaudit.reports.verdict import Verdict
-from tests.command_line import SHORT, SVOP, Command, dataset_file, strict_json
+from tests.command_line import SHORT, SVOP, Command, dataset_file, files_of, strict_json
 from tests.papers import changed
 from tests.reports.processes import alive, children, until
 from tests.third_paper.paper import PAPER as THIRD
@@ -68,11 +68,6 @@ def audit_two(folder: Path | None = None, jobs: int = 2, **changes: Any) -> Audi
     configs = {"ntp": Config(steps1=5, steps2=5)}
     options: dict[str, Any] = {"jobs": jobs, "progress": told, "done": told, "store": Store(folder)}
     return audit_datasets(sources, CLAIMS, configs, **options | changes)
-
-
-def files(folder: str) -> dict[str, bytes]:
-    found = [path for path in Path(folder).rglob("*") if path.is_file()]
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
 def test_what_is_kept_is_what_was_found(tmp_path: Path) -> None:
@@ -152,7 +147,7 @@ def test_a_repeated_audit_judges_nothing(command: Command, computed: list[str]) 
     Path("report").rename("first")
     assert command(*AUDIT).status == 0
     assert computed == ["svop"]
-    assert files("first") == files("report")
+    assert files_of("first") == files_of("report")
     assert command(*AUDIT, "--fresh").status == 0
     assert computed == ["svop", "svop"]
 
@@ -316,9 +311,9 @@ def test_one_process_and_two_write_the_same_bytes(command: Command) -> None:
     for jobs in (1, 2):
         arguments = (*TWO, "snap-single", *SMALL, "--out", f"jobs-{jobs}", "--jobs", jobs)
         assert command("audit", *arguments).status == 0
-    one = files("jobs-1")
+    one = files_of("jobs-1")
     assert b'"mine"' in one["report.json"]
-    two = {name: data.replace(b"jobs-2 --jobs 2", b"jobs-1 --jobs 1") for name, data in files("jobs-2").items()}
+    two = {name: data.replace(b"jobs-2 --jobs 2", b"jobs-1 --jobs 1") for name, data in files_of("jobs-2").items()}
     for found in (one, two):  # the page has the command, and both hashes follow from it
         found["report.json"] = re.sub(rb'"report.(html|json)": "\w+"', b"", found["report.json"])
     assert one == two

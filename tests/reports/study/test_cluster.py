@@ -12,10 +12,9 @@ import pytest
 from dask.distributed import KilledWorker, LocalCluster
 
 from marginaudit.reports.study.task import computed
-from tests.command_line import Command
+from tests.command_line import Command, files_of
 from tests.reports.study import odd_paper
 from tests.reports.study.specs import written
-from tests.reports.study.test_processes import made
 
 
 @pytest.fixture
@@ -29,7 +28,7 @@ def test_a_cluster_and_one_process_write_the_same_bytes(command: Command, addres
     path = written()
     for out, where in (("cluster", ("--scheduler", address)), ("alone", ("--jobs", 1))):
         assert command.json("sweep", path, "--out", out, *where)["runs"]["done"] == 18
-    assert made("cluster") == made("alone")
+    assert files_of("cluster") == files_of("alone")
     assert logging.getLogger("distributed.worker").getEffectiveLevel() == logging.CRITICAL
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import Command
+from tests.command_line import Command, files_of
 from tests.reports.processes import DEADLINE, alive, children, until
 from tests.reports.study.specs import written
 
@@ -34,12 +34,6 @@ TASKS = 16
 TOLD = Path("told.txt")
 
 Begun = Callable[..., "subprocess.Popen[bytes]"]
-
-
-def made(folder: str) -> dict[str, bytes]:
-    """The merged tables, the figure, and the results of tasks."""
-    found = [path for path in Path(folder).rglob("*") if path.is_file()]
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 
 @pytest.fixture
@@ -73,7 +67,7 @@ def test_one_process_and_two_write_the_same_bytes(command: Command) -> None:
     path = written(GRID.replace('"slow"', '"well"').replace("seeds = 4", "seeds = 1"))
     for jobs in (1, 2):
         assert command.json("sweep", path, "--out", f"jobs-{jobs}", "--jobs", jobs)["runs"]["done"] == 8
-    assert made("jobs-1") == made("jobs-2")
+    assert files_of("jobs-1") == files_of("jobs-2")
 
 
 @pytest.fixture
@@ -107,7 +101,7 @@ def test_whatever_is_killed_the_bytes_are_the_same(
     address, (_, worker, _) = cluster
     path = written(GRID)
     assert command.json("sweep", path, "--out", "serial", "--jobs", 1)["runs"]["done"] == 2 * TASKS
-    expected = made("serial")
+    expected = files_of("serial")
     assert len(results("serial")) == TASKS
 
     client = begun(path, "--out", "cluster", "--scheduler", address)
@@ -115,7 +109,7 @@ def test_whatever_is_killed_the_bytes_are_the_same(
     worker.kill()
     assert len(results("cluster")) < TASKS
     assert client.wait(DEADLINE) == 0, TOLD.read_text()
-    assert made("cluster") == expected
+    assert files_of("cluster") == expected
 
     client = begun(path, "--out", "killed", "--jobs", 2)
     until(lambda: len(results("killed")) >= 2)
@@ -128,7 +122,7 @@ def test_whatever_is_killed_the_bytes_are_the_same(
     kept = {file.name: file.stat().st_mtime_ns for file in results("killed")}
     assert 2 <= len(kept) < TASKS
     assert command.json("sweep", path, "--out", "killed", "--jobs", 2)["runs"]["done"] == 2 * TASKS
-    assert made("killed") == expected
+    assert files_of("killed") == expected
     assert {file.name: file.stat().st_mtime_ns for file in results("killed") if file.name in kept} == kept
 
 
