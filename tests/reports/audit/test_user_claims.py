@@ -181,6 +181,11 @@ CLAIMS = [
     assert line == "claim mine.forgetful: got assumptions that are not stated, expected assumptions=() for none"
 
 
+def changed(fields: str) -> str:
+    """A file with a claim of which these fields are changed."""
+    return FILE + f"from dataclasses import replace\nCLAIMS = [replace(claim('a', print), {fields})]"
+
+
 BAD_FILES = {
     "missing": (None, "mine.py: got No such file or directory, expected a Python file of claims"),
     "syntax": ("a = (\n\n", "mine.py:1: got SyntaxError: '(' was never closed, expected Python that runs"),
@@ -206,8 +211,7 @@ BAD_FILES = {
         "mine.py: claim a: got the assumption 'orthogonal', expected one of collocation",
     ),
     "unknown in its paper": (
-        FILE
-        + "from dataclasses import replace\nCLAIMS = [replace(claim('a', print, ('small_overlap',)), paper='ntp')]",
+        changed("assumptions=('small_overlap',), paper='ntp'"),
         "mine.py: claim a: got the assumption 'small_overlap', expected one of collocation",
     ),
     "letters": (
@@ -219,21 +223,18 @@ BAD_FILES = {
         FILE + "CLAIMS = [Claim(id='a', source='', statement='', formula='1', assumptions=(), judgement=print)]",
         "mine.py:9: got ValueError: claim a: got <built-in function print> as judgement, expected one of",
     ),
-    "formula": (
-        FILE + "from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula='')]",
-        "mine.py: claim a: got the formula '' (NoAvailableTokensError), expected LaTeX",
-    ),
+    "formula": (changed("formula=''"), "mine.py: claim a: got the formula '' (NoAvailableTokensError), expected LaTeX"),
     "raw command": (
-        FILE + "from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula=r'x\\quid y')]",
+        changed("formula=r'x\\quid y'"),
         r"whose \quid stays as it is, expected commands that latex2mathml knows",
     ),
     "raw command in a text": (
-        FILE + "from dataclasses import replace\nCLAIMS = [replace(claim('a', print), instead=r'so $x\\quid y$')]",
+        changed("instead=r'so $x\\quid y$'"),
         r"whose \quid stays as it is, expected commands that latex2mathml knows",
     ),
     **{
         f"formula with {what}": (
-            FILE + f"from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula={formula!r})]",
+            changed(f"formula={formula!r}"),
             f", in which {what}, expected LaTeX as between dollar signs",
         )
         for formula, what in (
@@ -243,10 +244,7 @@ BAD_FILES = {
             (r"\operatorname{arg\,max} x", r"\operatorname has more than letters"),
         )
     },
-    "no raw string": (
-        FILE + "from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula='\\theta')]",
-        "control characters, expected a raw string",
-    ),
+    "no raw string": (changed("formula='\\theta'"), "control characters, expected a raw string"),
     "built-in": (
         FILE + "CLAIMS = [claim('b', print), claim('ntp.example1', print)]",
         "mine.py: claim ntp.example1: got an id that another claim has, expected one of its own",
@@ -424,9 +422,7 @@ def test_the_example_is_computed_not_asserted() -> None:
 )
 def test_formulas_with_characters_of_a_meaning_of_their_own(formula: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
-    path.write_text(
-        FILE + f"from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula={formula!r})]"
-    )
+    path.write_text(changed(f"formula={formula!r}"))
     assert all_claims(PAPERS, path, print)["a"].formula == formula
 
 
