@@ -53,14 +53,15 @@ class Side:
     settings: Mapping[str, Any]
 
 
-def read_report(file: Path) -> Side:
-    """The audit in a report.json, or in a file of the fixture `bound_constants`, which has rows alone.
+def read_report(path: Path) -> Side:
+    """The audit in a report.json or its folder, or in a file of the fixture `bound_constants`, which has rows alone.
 
     Raises
     ------
     InputError
         It is none; names the file and the place in it.
     """
+    file = path / "report.json" if path.is_dir() else path
     where = shown_path(file)
     return side_of(parsed_json(utf_8_text(file_content(file, REPORT), where), where), where)
 
@@ -158,13 +159,9 @@ def read_sides(*paths: Path) -> list[Side]:
     InputError
         One is none of these; names the file and the place in it.
     """
-    found = [_sweep(path) if path.suffix == ".csv" or (path / RUNS).exists() else _report(path) for path in paths]
+    found = [_sweep(path) if path.suffix == ".csv" or (path / RUNS).exists() else read_report(path) for path in paths]
     varied = {name for one in found if isinstance(one, _Sweep) for name in one.varied}
     return [one.side(varied) if isinstance(one, _Sweep) else one for one in found]
-
-
-def _report(path: Path) -> Side:
-    return read_report(path / "report.json" if path.is_dir() else path)
 
 
 def _documents(table: Sequence[dict[str, str]], varied: Sequence[str], where: str) -> Iterator[tuple[str, Any]]:

@@ -97,12 +97,6 @@ def test_numbers_are_those_of_one_verdict() -> None:
     assert (only.what, only.direction) == ("verdict", "better")
 
 
-def test_several_reasons_are_one_line() -> None:
-    assert worse(UPPER, replace(UPPER, slack=2.0, constant=6.0)) == (
-        "slack: 4 -> 2 (tolerance 1e-06); constant: 3 -> 6 (tolerance 1e-06)"
-    )
-
-
 def test_a_tolerance_replaces_the_error_bars() -> None:
     for row in (UPPER, replace(UPPER, repeats_within=None), replace(UPPER, repeats_within=9.0)):
         assert worse(row, replace(row, slack=4 / 1.4), tolerance=0.5) is None

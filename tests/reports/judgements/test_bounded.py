@@ -313,32 +313,25 @@ def of_entries(value: Series, **bounds: list[float]) -> Finding:
 
 
 @pytest.mark.parametrize(
-    ("value", "side", "bound", "worst"),
+    ("value", "log", "side", "bound", "worst"),
     [
-        ([1.0, 90.0], "upper", [2.0, 100.0], 2),
-        ([1.0, 90.0], "lower", [0.5, 80.0], 2),
-        ([-8.0, -1.0], "upper", [4.0, 5.0], 2),
-        ([4.0, 5.0], "lower", [-8.0, -1.0], 2),
-        ([1.0, 0.0], "upper", [2.0, 0.0], 2),
-        ([np.inf, 4.0], "lower", [3.0, 2.0], 2),
-        ([1.0, 4.0], "upper", [2.0, 1.0], 2),
-        ([2.0, 4.0], "upper", [1.0, 3.0], 1),
+        ([1.0, 90.0], False, "upper", [2.0, 100.0], 2),
+        ([1.0, 90.0], False, "lower", [0.5, 80.0], 2),
+        ([-8.0, -1.0], False, "upper", [4.0, 5.0], 2),
+        ([4.0, 5.0], False, "lower", [-8.0, -1.0], 2),
+        ([1.0, 0.0], False, "upper", [2.0, 0.0], 2),
+        ([np.inf, 4.0], False, "lower", [3.0, 2.0], 2),
+        ([1.0, 4.0], False, "upper", [2.0, 1.0], 2),
+        ([2.0, 4.0], False, "upper", [1.0, 3.0], 1),
+        ([1e3, 5.0], True, "upper", [1010.0, 12.0], 2),
+        ([1e-20, 1e-18, 1e-19], False, "upper", [1.0, 1.0, 1.0], 2),  # beyond a slack of 1e16 by their ratio
     ],
 )
-def test_the_least_room_is_relative_to_the_larger_side(
-    value: list[float], side: str, bound: list[float], worst: int
+def test_the_least_room_is_relative_to_the_larger_side_or_a_difference_of_logarithms(
+    value: list[float], log: bool, side: str, bound: list[float], worst: int
 ) -> None:
-    assert of_entries(series(value, radius=0, step=np.array([1, 2])), **{side: bound}).worst_step == worst
-
-
-def test_the_room_of_logarithms_is_their_difference() -> None:
-    value = series([1e3, 5.0], radius=0, step=np.array([1, 2]), log=True)
-    assert of_entries(value, upper=[1010.0, 12.0]).worst_step == 2
-
-
-def test_beyond_a_slack_of_1e16_the_ratio_says_which_room_is_least() -> None:
-    value = series([1e-20, 1e-18, 1e-19], radius=0, step=np.array([1, 2, 3]))
-    assert of_entries(value, upper=[1.0, 1.0, 1.0]).worst_step == 2
+    entries = series(value, radius=0, step=np.arange(1, len(value) + 1), log=log)
+    assert of_entries(entries, **{side: bound}).worst_step == worst
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,6 @@ def test_values(text: str, allowed: Values, values: tuple[Any, ...]) -> None:
         ("{from = 1, to = inf, step = 1}", SEED, "f: v/to: got Infinity, expected a number up to 1e300"),
         ("{from = 1, to = 1e400, step = 1}", SEED, "f: v/to: got 1E+400, expected a number up to 1e300"),
         ("{from = 1, to = '2', step = 1}", SEED, "f: v/to: got '2', expected a number up to 1e300"),
-        ("{from = 1, to = 1e30, step = 1}", SEED, "f: v: got a longer range, expected at most 10000 values"),
     ],
 )
 def test_refusals(text: str, allowed: Values, error: str) -> None:
@@ -73,5 +72,5 @@ def test_refusals(text: str, allowed: Values, error: str) -> None:
 
 def test_the_longest_range() -> None:
     assert found(f"{{from = 1, to = {MOST_VALUES}, step = 1}}", SEED)[-1] == MOST_VALUES
-    with pytest.raises(InputError, match="a longer range"):
+    with pytest.raises(InputError, match="f: v: got a longer range, expected at most 10000 values"):
         found(f"{{from = 1, to = {MOST_VALUES + 1}, step = 1}}", SEED)
