@@ -78,16 +78,12 @@ def beyond(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def rows_of(folder: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads((folder / "report.json").read_text(encoding="utf-8"))["verdicts"]
-    return found
-
-
 def test_nothing_is_headlined_from_before_the_statement_speaks(beyond: Path, command: Command) -> None:
     """Not in JSON, CSV, parquet, LaTeX, the page, a comparison, nor on a terminal."""
     from pandas import read_parquet
 
-    rows = {row["claim"]: row for row in rows_of(beyond)}
+    report = json.loads((beyond / "report.json").read_text(encoding="utf-8"))
+    rows = {row["claim"]: row for row in report["verdicts"]}
     table = csv.DictReader(io.StringIO((beyond / "verdicts.csv").read_text(encoding="utf-8")))
     of_csv = {row["claim"]: row for row in table}
     parquet = read_parquet(beyond / "tables/verdicts.parquet").set_index("claim")

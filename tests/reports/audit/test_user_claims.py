@@ -311,11 +311,8 @@ def test_every_part_of_a_claim_may_fail() -> None:
     ):
         found = broken.judge(short())
         assert found.verdict is Verdict.BROKEN
-        assert found.detail == rf"RuntimeError: no\nway (in fails, {Path(__file__).name} line {_line_of(fails)})."
-
-
-def _line_of(function: Any) -> int:
-    return int(function.__code__.co_firstlineno) + 1
+        line = fails.__code__.co_firstlineno + 1
+        assert found.detail == rf"RuntimeError: no\nway (in fails, {Path(__file__).name} line {line})."
 
 
 def test_a_built_in_claim_s_failure_is_located_in_this_package(monkeypatch: pytest.MonkeyPatch) -> None:

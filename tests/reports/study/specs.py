@@ -15,6 +15,8 @@ N = [1, 4]
 rate = [0.5, 1, 2]
 """
 
+FIGURE = '[figure]\nx = "rate"\ny = "end"\nline = "N"\n'
+
 
 def odd_spec(text: str = ODD) -> Spec:
     return read_spec(text, "odd", "odd.toml", Path(), papers())

@@ -9,7 +9,7 @@ from marginaudit.orders import InputError
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.study.spec import MOST_RUNS, built_in, find_spec
 from tests.command_line import Command
-from tests.reports.study.specs import ODD, odd_spec, written
+from tests.reports.study.specs import FIGURE, ODD, odd_spec, written
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -43,9 +43,6 @@ def test_files_and_cases_are_data() -> None:
         {"name": "own", "numbers": [1.0, 5.0]},
     ]
     assert (spec.name, spec.cell) == ("files", ("dataset",))
-
-
-FIGURE = '[figure]\nx = "rate"\ny = "end"\nline = "N"\n'
 
 
 @pytest.mark.parametrize(

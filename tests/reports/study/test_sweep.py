@@ -18,10 +18,7 @@ from marginaudit.reports.study.pool import Pool
 from marginaudit.reports.study.store import digest
 from tests.command_line import Command
 from tests.reports.study import odd_paper
-from tests.reports.study.specs import ODD, odd_spec, written
-
-FIGURE = '[figure]\nx = "rate"\ny = "end"\nline = "N"\n'
-
+from tests.reports.study.specs import FIGURE, ODD, odd_spec, written
 
 Works = list[Mapping[str, Any]]
 
