@@ -83,12 +83,6 @@ def memory(run): return [0] * 10**18
 claim(memory)
 def deep(run): return deep(run)
 claim(deep)
-def lazily(run): yield HOLDS
-claim(lazily)
-class Mute(Exception):
-    def __str__(self): raise RuntimeError("no")
-def mute(run): raise Mute
-claim(mute)
 def endless(run):
     while True:
         try:
@@ -106,8 +100,6 @@ SAID = {
     "killed": "Its process gave no finding (Killed).",
     "memory": "MemoryError (in memory",
     "deep": "RecursionError: maximum recursion depth exceeded",
-    "lazily": "Its code returned a value of type generator, expected a Finding.",
-    "mute": "Its process gave no finding (exit status 1).",
     "endless": "Its code was ended after 1 s (--claim-timeout).",
 }
 
