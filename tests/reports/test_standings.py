@@ -15,7 +15,7 @@ from marginaudit.reports.counterexample import counterexample_shown
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.page.typeset import typeset_html
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.source_words import MOST_WORDS, UNQUOTED, SourceWords, corrected
+from marginaudit.reports.source_words import MOST_WORDS, SourceWords
 from marginaudit.reports.standing import Severity, Standing, Status
 from tests.command_line import Command
 from tests.pages import ROOT
@@ -32,12 +32,13 @@ def test_a_refuted_statement_says_how_badly_it_fails() -> None:
             Standing(**known)
 
 
-def test_a_claim_of_ones_own_is_open_and_was_not_hunted() -> None:
+def test_a_claim_of_ones_own_is_open_was_not_hunted_and_need_not_quote() -> None:
     judgement = Bounded(measure=lambda run: run, upper=lambda run, t: t)
     mine = Claim(id="mine", source="me", statement="s", formula="f", assumptions=(), judgement=judgement)
-    assert mine.standing == Standing(status=Status.OPEN, hunted=0)
-    with pytest.raises(ValueError, match=r"claim mine: got 'proved' as standing, expected a Standing"):
-        replace(mine, standing="proved")  # type: ignore[arg-type]
+    assert (mine.standing, mine.source_words) == (Standing(status=Status.OPEN, hunted=0), SourceWords())
+    for name, expected in (("standing", "a Standing"), ("source_words", "SourceWords")):
+        with pytest.raises(ValueError, match=f"claim mine: got 'so' as {name}, expected {expected}"):
+            replace(mine, **{name: "so"})  # type: ignore[arg-type]
 
 
 def test_the_command_says_how_each_statement_stands(command: Command) -> None:
@@ -90,14 +91,6 @@ def test_the_readme_says_what_the_cards_say() -> None:
 def test_what_no_report_can_hold_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         SourceWords(**fields)
-
-
-def test_a_claim_of_ones_own_need_not_quote_and_says_what_its_words_have_to_be() -> None:
-    claim = replace(LEDGER["ntp.lemma6"], source_words=SourceWords())
-    assert claim.source_words == UNQUOTED
-    assert corrected("ntp.lemma6", "so").reading == "so"
-    with pytest.raises(ValueError, match=r"claim ntp.lemma6: got 'so' as source_words, expected SourceWords"):
-        replace(claim, source_words="so")  # type: ignore[arg-type]
 
 
 def test_the_command_and_the_page_tell_them(command: Command, tmp_path: Path) -> None:
