@@ -22,7 +22,7 @@ from marginaudit.reports.audit.sources import (
     with_trajectories,
 )
 from marginaudit.reports.audit.user_claims import all_claims, check_claim
-from marginaudit.reports.claim import Claim, Ledger
+from marginaudit.reports.claim import Claim
 from marginaudit.reports.compare.changes import compare
 from marginaudit.reports.compare.reading import read_sides, side_of
 from marginaudit.reports.compare.worse import Change
@@ -277,4 +277,4 @@ def _claims(wanted: str | Claim | Iterable[str | Claim] | None, papers: Sequence
         found |= {name: known[name] for name in matching_ids(one, known, "claim")}
     if not found:
         raise InputError("claims", got="none", expected="one or more, or None for all")
-    return list(Ledger(found.values()).values())
+    return list(found.values())
