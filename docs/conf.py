@@ -1,18 +1,19 @@
 """How Sphinx builds the pages of docs/: `make docs`."""
 
 import re
-import sys
+from html import unescape
 from importlib.metadata import metadata
-from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from latex2mathml.converter import convert
 from sphinx.application import Sphinx
+from sphinx.util import logging
 
 import marginaudit
 from marginaudit import reports
 
-sys.path.append(str(Path(__file__).parent))
+LOGGER = logging.getLogger(__name__)
 
 ABOUT = metadata("marginaudit")
 
@@ -21,7 +22,7 @@ author = ABOUT["Author"]
 project_copyright = author
 release = version = ABOUT["Version"]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_mathml"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 exclude_patterns = ["_build"]
 default_role = "literal"  # a name in single backticks, as the docstrings have them
 
@@ -48,6 +49,7 @@ def setup(app: Sphinx) -> None:
     """Sphinx calls this."""
     app.connect("autodoc-process-docstring", as_numpydoc_reads, priority=400)  # before numpydoc, at 500
     app.connect("doctree-read", keep_github_anchors)
+    app.add_html_math_renderer("mathml", (inline, None), (block, None))
 
 
 def as_numpydoc_reads(*event: Any) -> None:
@@ -64,3 +66,23 @@ def keep_github_anchors(app: Sphinx, tree: nodes.document) -> None:
     for section in tree.findall(nodes.section):
         if section.get("slug", "") not in ("", *section["ids"]):
             section["ids"].append(section["slug"])
+
+
+def mathml(node: nodes.Element, display: str) -> str:
+    """A formula, for which a browser needs no script and no network; a warning where a command is left as it is."""
+    found: str = convert(node.astext(), display=display)
+    if "\\" in unescape(re.sub("<[^>]*>", "", found)):
+        LOGGER.warning("latex2mathml leaves a command as it is: %s", node.astext(), location=node)
+    return found
+
+
+def inline(writer: Any, node: nodes.Element) -> None:
+    """Within a line."""
+    writer.body.append(mathml(node, "inline"))
+    raise nodes.SkipNode
+
+
+def block(writer: Any, node: nodes.Element) -> None:
+    """On lines of its own, which scroll where the page is narrow."""
+    writer.body.append(f'<div style="overflow: auto hidden; padding: 2px 0">{mathml(node, "block")}</div>\n')
+    raise nodes.SkipNode
