@@ -14,8 +14,8 @@ from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.path import follow, turned
 from marginaudit.training.snap.attention.rates import mean_counts, rates
 from marginaudit.training.snap.limit.continuous import continuous
-from tests.snap_proof_growth import PAGE, zeros
-from tests.training.snap.growth import DIGITS, precise_logit, precise_star
+from tests.test_proofs_snap import PAGE
+from tests.training.snap.growth import DIGITS, precise_logit, precise_star, zeros
 
 
 @pytest.fixture(autouse=True)

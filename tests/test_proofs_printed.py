@@ -23,8 +23,7 @@ from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.fluctuation import fluctuation
 from marginaudit.training.snap.limit.overlap import overlap
 from tests.pages import ROOT
-from tests.snap_proof_growth import lags, zeros
-from tests.training.snap.growth import DIGITS, precise_logit, precise_star
+from tests.training.snap.growth import DIGITS, lags, precise_logit, precise_star, zeros
 
 NTP = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
 SNAP = (ROOT / "docs" / "proofs-snap.md").read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
-"""h and h* in high precision: the root of its equation and the recursion as printed."""
+"""h, h* and what they are compared with, in high precision: roots of equations and the recursion as printed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import mpmath
@@ -33,6 +33,16 @@ def precise_star(steps: int, M: Any, eta: Any) -> list[Any]:
         for _ in range(steps):
             h.append(h[-1] + c / (M - 1 + mpmath.exp(M * h[-1])))
         return [M * x for x in h]
+
+
+def zeros(M: int) -> tuple[Any, Any]:
+    """x_0 < 1 < x_1 of e^x = (M-1) x."""
+    return -mpmath.lambertw(-mpmath.mpf(1) / (M - 1), 0).real, -mpmath.lambertw(-mpmath.mpf(1) / (M - 1), -1).real
+
+
+def lags(x: Sequence[Any], M: int, eta: float) -> list[Any]:
+    """By Lemma 6, of x = M h*(s) for s = 0, 1, .."""
+    return [(mpmath.expm1(value) + (M - 1) * value) / (M * mpmath.mpf(eta)) - s for s, value in enumerate(x)]
 
 
 def within(approximation: Approximation, truths: Iterable[Any]) -> float:
