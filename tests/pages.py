@@ -1,7 +1,11 @@
-"""Headings of the pages in docs/, by the anchors that GitHub gives them."""
+"""Headings of the pages in docs/, by the anchors that GitHub gives them, and the scripts that make pages."""
 
+import importlib.util
+import os
 import re
 from pathlib import Path
+from types import ModuleType
+from unittest.mock import patch
 
 ROOT = Path(__file__).parents[1]
 
@@ -15,3 +19,14 @@ def anchors(page: str) -> list[str]:
 def anchor(heading: str) -> str:
     """Lower case, without punctuation, hyphens for spaces."""
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def script(path: str) -> ModuleType:
+    """The module of a script, given by its path from the project's root; what it sets in the environment is undone."""
+    specification = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    with patch.dict(os.environ):
+        specification.loader.exec_module(module)
+    return module

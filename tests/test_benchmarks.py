@@ -1,67 +1,55 @@
 """The benchmarks of training and of audits run, compare like with like, and the PyTorch form is Algorithm 1."""
 
-import importlib.util
-import os
+import importlib
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 
-from marginaudit.orders.ntp import Dataset, free_dataset
+from marginaudit.orders.ntp import free_dataset
 from marginaudit.orders.snap import syn_medium
 from marginaudit.training.ntp import train
 from marginaudit.training.snap.sgd import Recipe
+from tests.pages import ROOT, script
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 V, N = 6, 20
 
 
 def load(name: str) -> ModuleType:
-    specification = importlib.util.spec_from_file_location(f"benchmarks_{name}", BENCHMARKS / f"{name}.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    with patch.dict(os.environ):
-        specification.loader.exec_module(module)
-    return module
+    return script(f"benchmarks/{name}.py")
 
 
-@pytest.fixture(scope="module")
-def benchmark() -> ModuleType:
-    return load("training")
-
-
-@pytest.fixture(scope="module")
-def dataset() -> Dataset:
-    return free_dataset(V=V, N=N, L=8, seed=V, max_count=3)
-
-
-@pytest.mark.slow
-def test_it_prints_a_table_of_what_is_installed(benchmark: ModuleType) -> None:
-    command = [sys.executable, str(BENCHMARKS / "training.py"), f"{V},{N}"]
+def row_printed(name: str, size: str) -> tuple[dict[str, str], str]:
+    """The one row of the table that a benchmark prints for a size, by title, and all that it prints."""
+    command = [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), size]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     titles, _, cells = (
         [cell.strip() for cell in line.strip("|").split("|")] for line in printed.splitlines() if line.startswith("|")
     )
-    row = dict(zip(titles, cells, strict=True))
+    return dict(zip(titles, cells, strict=True)), printed
+
+
+@pytest.mark.slow
+def test_it_prints_a_table_of_what_is_installed() -> None:
+    has_torch = load("training").HAS_TORCH
+    row, printed = row_printed("training", f"{V},{N}")
     samples = free_dataset(V=V, N=N, L=8, seed=V).samples
     classes = {(s.query, frozenset(s.bag.items()), s.next) for s in samples}
     assert int(row["edges"]) == sum(len(bag) - 1 for _, bag, _ in classes)
     assert all(float(row[title].split()[0]) > 0 for title in ("compiled", "plain loops", "late", "NumPy"))
-    assert all((row[title] != "–") == benchmark.HAS_TORCH for title in titles if "PyTorch" in title)
+    assert all((row[title] != "–") == has_torch for title in row if "PyTorch" in title)
     assert f"V = {V}, N = {N}: one pass over what the formulas name of edges and classes" in printed
-    assert ("pip install" in printed) != benchmark.HAS_TORCH
+    assert ("pip install" in printed) != has_torch
 
 
 @pytest.mark.parametrize("embedded", [True, False])
-def test_the_pytorch_form_is_stage_2(dataset: Dataset, embedded: bool) -> None:
+def test_the_pytorch_form_is_stage_2(embedded: bool) -> None:
     torch = pytest.importorskip("torch")
     pytorch = load("pytorch_algorithm1")
-    steps, lr = 60, 0.03
+    dataset, steps, lr = free_dataset(V=V, N=N, L=8, seed=V, max_count=3), 60, 0.03
     trained = train(dataset, steps1=900, steps2=steps, lr2=lr)
     samples = pytorch.batch(dataset)
     E, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(V, V))) if embedded else (np.eye(V), None)
@@ -77,10 +65,7 @@ def test_the_pytorch_form_is_stage_2(dataset: Dataset, embedded: bool) -> None:
 
 @pytest.mark.slow
 def test_an_audit_is_compared_with_the_training_of_the_same_dataset() -> None:
-    command = [sys.executable, str(BENCHMARKS / "audit.py"), "8"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    titles, _, cells = ([cell.strip() for cell in line.strip("|").split("|")] for line in printed.splitlines())
-    row = dict(zip(titles, cells, strict=True))
+    row, _ = row_printed("audit", "8")
     data = free_dataset(V=8, N=160, L=32, seed=8, optimal=(1, 2), non_optimal=(2, 4))
     assert (int(row["V"]), int(row["N"]), int(row["relations"])) == (data.V, data.N, len(data.relations))
     assert float(row["audit, s"]) > float(row["train, s"]) > 0
@@ -107,11 +92,7 @@ def test_texts_are_realized_at_the_asked_for_size(tmp_path: Path) -> None:
     realize = load("realize")
     realize.write_text(tmp_path / "text.txt", 0.002)
     assert 2000 <= (tmp_path / "text.txt").stat().st_size < 3000
-    printed = subprocess.run(
-        [sys.executable, str(BENCHMARKS / "realize.py"), "0.002"], capture_output=True, text=True, check=True
-    ).stdout
-    titles, _, cells = ([cell.strip() for cell in line.strip("|").split("|")] for line in printed.splitlines())
-    row = dict(zip(titles, map(float, cells), strict=True))
+    row = {title: float(cell) for title, cell in row_printed("realize", "0.002")[0].items()}
     lines = (tmp_path / "text.txt").read_text().splitlines()
     assert row["samples"] == sum(min(len(line.split()) - 1, 32) for line in lines)
     assert 0 < row["part"] <= row["at most"] <= row["collocation"] <= 1

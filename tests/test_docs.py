@@ -1,40 +1,33 @@
 """The ablation page is what its cells say, and each counterexample it links to is one."""
 
-import importlib.util
 import json
 import re
-import textwrap
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.audit.ledger import PAPERS
-from marginaudit.reports.audit.sources import load
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.judgements import Bounded, HiddenConstant
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.standing import Status
+from tests.pages import ROOT, script
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = ROOT / "docs"
 CELLS = json.loads((DOCS / "ablation.json").read_text(encoding="utf-8"))
-FOUND = [(claim, name) for claim, cells in CELLS.items() for name, cell in cells.items() if cell["found"]]
-
-
-def script(name: str) -> ModuleType:
-    specification = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+WITHOUT = [
+    (claim, name)
+    for claim, cells in CELLS.items()
+    for name, cell in cells.items()
+    if cell["found"] and name != "all kept"
+]
 
 
 def test_the_page_is_made_of_its_cells_and_complete() -> None:
-    module = script("ablation")
+    module = script("docs/ablation.py")
     assert {claim: set(cells) for claim, cells in CELLS.items()} == {
         claim.id: {module.WHOLE, *claim.assumptions} for paper in PAPERS for claim in paper.claims
     }
@@ -45,27 +38,21 @@ def test_the_page_is_made_of_its_cells_and_complete() -> None:
 @pytest.mark.timeout(600)
 def test_the_default_audit_finds_what_its_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(DOCS)
-    assert script("make").default_audit() == (DOCS / "default-audit.md").read_text(encoding="utf-8")
+    assert script("docs/make.py").default_audit() == (DOCS / "default-audit.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "dropped_one"), FOUND)
-def test_each_counterexample_breaks_its_assumption_and_violates_its_claim(name: str, dropped_one: str) -> None:
-    claim, answer = LEDGER[name], CELLS[name][dropped_one]
-    without = None if dropped_one == "all kept" else dropped_one
+@pytest.mark.parametrize(("name", "without"), WITHOUT)
+def test_each_counterexample_breaks_its_assumption_and_violates_its_claim(name: str, without: str) -> None:
+    claim, answer = LEDGER[name], CELLS[name][without]
     paper = next(paper for paper in PAPERS if paper.has(claim))
-    dataset = (
-        load(str(DOCS / answer["dataset"]), PAPERS).dataset
-        if without is None
-        else paper.kind.from_document(answer["dataset"], name, name)
-    )
+    dataset = paper.kind.from_document(answer["dataset"], name, name)
     space = paper.space
     assert space is not None
-    dropped = {without, *space.implies.get(without, ())} if without else set()
-    for name in claim.assumptions:
-        assert paper.kind.check(dataset, name).holds or name in dropped
-    if without:
-        assert not paper.kind.check(dataset, without).holds
+    dropped = {without, *space.implies.get(without, ())}
+    for assumption in claim.assumptions:
+        assert paper.kind.check(dataset, assumption).holds or assumption in dropped
+    assert not paper.kind.check(dataset, without).holds
     config = replace(space.runs[False][0][1], **answer.get("settings", {}))
     assert replace(claim, assumptions=()).judge(paper.run(dataset, config)).verdict is Verdict.VIOLATED
 
@@ -74,13 +61,14 @@ def test_the_package_has_a_counterexample_to_each_claim_found_violated_with_all_
     violated = {claim for claim, cells in CELLS.items() if cells["all kept"]["found"]}
     known = {claim.id for paper in PAPERS for claim in paper.claims if smallest_counterexample(paper, claim)}
     assert known == violated
+    assert all((DOCS / CELLS[claim]["all kept"]["dataset"]).is_file() for claim in violated)
     assert any(name.startswith("snap.") for name in known)
     assert smallest_counterexample(PAPER, replace(LEDGER[min(violated)], statement="another")) is None
 
 
 def test_the_page_of_constants_has_what_its_runs_give() -> None:
     """A bound off the clock, on all of its paper's runs; all bounds have a row, or a reason."""
-    module = script("constants")
+    module = script("docs/constants.py")
     page = (DOCS / "constants.md").read_text(encoding="utf-8")
     paper = next(paper for paper in PAPERS if paper.name == "snap")
     sides = {"snap.lemma13": module.of_claim(LEDGER["snap.lemma13"], paper, module.runs(paper))}
@@ -92,7 +80,7 @@ def test_the_page_of_constants_has_what_its_runs_give() -> None:
 
 
 def test_the_findings_are_those_of_the_ledger() -> None:
-    module = script("findings")
+    module = script("docs/findings.py")
     page = (DOCS / "findings.md").read_text(encoding="utf-8")
     assert page == module.page()
     for claim in LEDGER.values():
@@ -101,32 +89,18 @@ def test_the_findings_are_those_of_the_ledger() -> None:
     assert f"marginaudit {version('marginaudit')}" in page
 
 
-def python_blocks(page: str) -> list[str]:
-    text = (DOCS.parent / page).read_text(encoding="utf-8")
-    return [textwrap.dedent(block) for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)]
-
-
 def test_the_readmes_python_prints_what_it_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (block,) = python_blocks("README.md")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    [block], [printed] = (re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL) for language in ("python", "text"))
     monkeypatch.chdir(tmp_path)
     exec(block, {})
-    printed = (DOCS.parent / "README.md").read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
     assert capsys.readouterr().out == printed
 
 
 @pytest.mark.parametrize(("page", "most"), [("README.md", 8000), ("CONTRIBUTING.md", 6000)])
 def test_what_everybody_reads_is_short(page: str, most: int) -> None:
-    text = (DOCS.parent / page).read_text(encoding="utf-8")
+    text = (ROOT / page).read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 150
     assert len(text.encode()) <= most
-
-
-def test_the_python_of_the_page_of_commands_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (block,) = python_blocks("docs/commands.md")
-    monkeypatch.chdir(tmp_path)
-    exec(block, {})
-    assert "13/6" in capsys.readouterr().out

@@ -18,7 +18,8 @@ from tests.pages import ROOT
 
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 IN_PYTHON = [
-    ROOT / "docs" / name for name in ("bound-constants.md", "your-own-claim.md", "your-own-run.md", "api/figures.md")
+    ROOT / "docs" / f"{name}.md"
+    for name in ("api/figures", "bound-constants", "commands", "your-own-claim", "your-own-run")
 ]
 
 

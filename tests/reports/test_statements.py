@@ -13,9 +13,8 @@ from marginaudit.reports.page import svg
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.standing import OPEN, Status
 from marginaudit.reports.statements import Link, drawn_arcs, graph, graph_figures, layers, sound, statements_figure
-from tests.pages import ROOT
+from tests.pages import ROOT, script
 from tests.papers import changed
-from tests.test_docs import script
 
 WHOLE = graph(PAPERS)
 STATUS = {name: WHOLE.nodes[name]["status"] for name in WHOLE}
@@ -66,7 +65,8 @@ def test_an_arc_that_others_make_up_for_is_not_drawn() -> None:
 
 
 def test_the_page_and_its_picture_are_what_the_script_makes() -> None:
-    assert (ROOT / "docs" / "statements.md").read_text(encoding="utf-8") == script("statements").page()
+    module = script("docs/statements.py")
+    assert (ROOT / "docs" / "statements.md").read_text(encoding="utf-8") == module.page()
     picture = (ROOT / "docs" / "statements.svg").read_bytes()
     if f"Matplotlib v{mpl.__version__}," not in picture.decode("utf-8"):
         pytest.skip("the picture was drawn by another version of matplotlib, which places it otherwise")
