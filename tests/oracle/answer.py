@@ -1,6 +1,6 @@
 """What the oracle knows of a statement: entries to compare, or its truth where it is about no single step."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -83,3 +83,8 @@ class Answer:
     def entries(self) -> Iterator[Entry]:
         for part in self.parts.values():
             yield from part
+
+
+def unrecorded(steps: Iterable[int], first: int) -> str:
+    """Why a statement about steps from ``first`` on may be taken to say nothing, or ""."""
+    return "" if any(t >= first for t in steps) else "no recorded step"

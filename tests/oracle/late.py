@@ -28,8 +28,8 @@ class Late:
         log(Loss - infimum) + A, up to a constant while attention is not saturated.
     scaled : (records,) array
         t^2 (1 - cos(W, W*)).
-    gaps : (records, pairs) array
-        All scores, for the pairs of the samples.
+    scores : (records, pairs) array
+    pairs : (key, query) of each column of the scores
     """
 
     step: Indices

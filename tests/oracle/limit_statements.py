@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.oracle.answer import EQUAL, Answer
+from tests.oracle.answer import EQUAL, Answer, unrecorded
 from tests.oracle.experiment import Experiment
 from tests.oracle.late import Late, late
 from tests.oracle.stage1_statements import Statement
@@ -65,21 +65,25 @@ def tends_to_zero(distance: NDArray[np.float64]) -> bool | None:
     return False if (np.abs(ratio - 1) < 0.05).all() and abs(distance[-1]) > 10 * REACHED else None
 
 
-def _rate_of_loss(e: Experiment, steps: Iterable[int]) -> Answer:
-    """Geometric at any step size: W_kq tends to W*_kq in direction (sharp.theorem1), and grows (sharp.lemma6)."""
-    if reason := silence(e):
-        return Answer(silent=reason)
-    return Answer(true=True, perhaps=_perhaps(steps), patient=True)
+def _proved(first: int) -> Statement:
+    """True at any step size, and about steps from ``first`` on."""
+
+    def statement(e: Experiment, steps: Iterable[int]) -> Answer:
+        if reason := silence(e):
+            return Answer(silent=reason)
+        return Answer(true=True, perhaps=unrecorded(steps, first), patient=True)
+
+    return statement
 
 
 def _floor(e: Experiment, steps: Iterable[int]) -> Answer:
     if reason := silence(e):
         return Answer(silent=reason)
     if short_steps(e):
-        return Answer(true=True, perhaps=_perhaps(steps), patient=True)
+        return Answer(true=True, perhaps=unrecorded(steps, 2), patient=True)
     run = long_run(e)
     return Answer(
-        true=None if run is None else tends_to_zero(relative_rates(e, run)), perhaps=_perhaps(steps), patient=True
+        true=None if run is None else tends_to_zero(relative_rates(e, run)), perhaps=unrecorded(steps, 2), patient=True
     )
 
 
@@ -90,9 +94,9 @@ def _rate(e: Experiment, steps: Iterable[int]) -> Answer:
         # t^2 (1 - cos) is 0, and so is its limit
         return Answer(true=True, perhaps="W has the direction of W* at every known t", patient=True)
     if short_steps(e):
-        return Answer(true=True, perhaps=_perhaps(steps), patient=True)
+        return Answer(true=True, perhaps=unrecorded(steps, 2), patient=True)
     run = long_run(e)
-    return Answer(true=None if run is None else settles(run), perhaps=_perhaps(steps), patient=True)
+    return Answer(true=None if run is None else settles(run), perhaps=unrecorded(steps, 2), patient=True)
 
 
 def settles(run: Late) -> bool | None:
@@ -107,20 +111,9 @@ def settles(run: Late) -> bool | None:
     return False if (np.abs(spread[1:] / spread[:-1] - 1) < 0.05).all() else None
 
 
-def _squared(e: Experiment, steps: Iterable[int]) -> Answer:
-    """1 - cos <= (alpha + beta log t)^2/t^2 from a step on: proved."""
-    if reason := silence(e):
-        return Answer(silent=reason)
-    return Answer(true=True, perhaps="" if any(t >= 1 for t in steps) else "no recorded step", patient=True)
-
-
-def _perhaps(steps: Iterable[int]) -> str:
-    return "" if any(t >= 2 for t in steps) else "no recorded step"
-
-
 def _for_short_steps(statement: Statement) -> Statement:
     def restricted(e: Experiment, steps: Iterable[int]) -> Answer:
-        if silence(e) or short_steps(e) or _perhaps(steps):
+        if silence(e) or short_steps(e) or unrecorded(steps, 2):
             return statement(e, steps)
         return Answer(silent="eta exceeds 1/(4 ||W*||)")
 
@@ -128,10 +121,11 @@ def _for_short_steps(statement: Statement) -> Statement:
 
 
 STATEMENTS: dict[str, Statement] = {
-    "ntp.theorem2.rate": _rate_of_loss,
+    # geometric at any step size: W_kq tends to W*_kq in direction (sharp.theorem1), and grows (sharp.lemma6)
+    "ntp.theorem2.rate": _proved(2),
     "sharp.floor": _for_short_steps(_floor),
     "sharp.floor.any-step": _floor,
     "sharp.rate": _for_short_steps(_rate),
     "sharp.rate.any-step": _rate,
-    "sharp.theorem1.squared": _squared,
+    "sharp.theorem1.squared": _proved(1),  # 1 - cos <= (alpha + beta log t)^2/t^2 from a step on
 }

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import flint
 
-from tests.oracle.answer import Answer, Entry
+from tests.oracle.answer import Answer, Entry, unrecorded
 from tests.oracle.descent import State, ball, inner
 from tests.oracle.experiment import Experiment
 from tests.oracle.stage1_statements import Statement
@@ -39,10 +39,9 @@ def _along(
         for t in speaks:
             for name, entry in entries(e, t, e.states[t]).items():
                 parts.setdefault(name, []).append(entry)
-        nothing = not any(t >= first for t in steps)
         beyond = (condition is not None and not speaks) or any(t >= len(e.states) for t in steps)
         true = True if proved(e) else None
-        perhaps = "no recorded step" if nothing else ""
+        perhaps = unrecorded(steps, first)
         return Answer(true=true, parts=parts, perhaps=perhaps, open_ended=beyond, unreached=unreached)
 
     return statement
@@ -103,11 +102,7 @@ def lemma5(e: Experiment, steps: Iterable[int]) -> Answer:
         parts["position"].append(Entry(t, max(position, key=lambda value: value.mid()), one))
         parts["token"].append(Entry(t, max(token, key=lambda value: value.mid()), one))
         parts["sum"].append(Entry(t, other_weight(e, e.states[t]), 1 - one / L))
-    return Answer(
-        parts=parts,
-        perhaps="" if any(t >= 1 for t in steps) else "no recorded step",
-        open_ended=len(known) < len(list(steps)),
-    )
+    return Answer(parts=parts, perhaps=unrecorded(steps, 1), open_ended=len(known) < len(list(steps)))
 
 
 def _norm_bounds(e: Experiment, t: int, state: State) -> dict[str, Entry]:
@@ -128,10 +123,6 @@ def theorem1_bound(e: Experiment, t: int) -> flint.arb:
     return 54 * p.N * p.L**4 * e.norm_kq**4 * flint.arb(t).log() ** 2 / (t * ball(e.settings.eta))
 
 
-def _theorem1(e: Experiment, t: int, state: State) -> dict[str, Entry]:
-    return {"": Entry(t, one_minus_cos(e, state), theorem1_bound(e, t), reach=flint.arb(2))}
-
-
 def sharp_logarithm(e: Experiment) -> flint.arb:
     return (2 * e.problem.L**3 / smallest_pi(e)).log()
 
@@ -143,8 +134,10 @@ def sharp_bound(e: Experiment, t: int) -> flint.arb:
     return whole / (t * eta)
 
 
-def _sharp_theorem1(e: Experiment, t: int, state: State) -> dict[str, Entry]:
-    return {"": Entry(t, one_minus_cos(e, state), sharp_bound(e, t), reach=flint.arb(2))}
+def _direction(
+    bound: Callable[[Experiment, int], flint.arb],
+) -> Callable[[Experiment, int, State], dict[str, Entry]]:
+    return lambda e, t, state: {"": Entry(t, one_minus_cos(e, state), bound(e, t), reach=flint.arb(2))}
 
 
 # lemma 7
@@ -256,7 +249,7 @@ def _weight_proved(e: Experiment) -> bool:
 
 
 ANY_STEP: dict[str, Statement] = {
-    "theorem1.direction": _along(2, _theorem1),
+    "theorem1.direction": _along(2, _direction(theorem1_bound)),
     "theorem2.weight": _along(2, _weight, theorem2_speaks(1696, 5), _weight_proved),
     "theorem2.weight.rederived": _along(2, _weight, theorem2_speaks(864, 7), _weight_proved),
     "theorem2.loss": _along(2, _loss, theorem2_speaks(1696, 5), order_one),
@@ -275,5 +268,5 @@ STATEMENTS: dict[str, Statement] = {
     "ntp.theorem2.floor": floor,
     "sharp.lemma6": _along(1, _sharp_norm, proved=_always),
     "sharp.lemma7": _along(1, _lemma7(_sharp_slack), proved=_always),
-    "sharp.theorem1": _along(1, _sharp_theorem1, proved=_always),
+    "sharp.theorem1": _along(1, _direction(sharp_bound), proved=_always),
 }

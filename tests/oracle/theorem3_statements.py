@@ -6,15 +6,13 @@ from itertools import combinations_with_replacement
 
 import flint
 
-from tests.oracle.answer import Answer, Entry
+from tests.oracle.answer import Answer, Entry, unrecorded
 from tests.oracle.definitions import Order
 from tests.oracle.descent import State
 from tests.oracle.experiment import Experiment
 from tests.oracle.margin_statements import example_names
 from tests.oracle.stage1_statements import Statement
 from tests.oracle.stage2_statements import for_order_one, silence
-
-ASSUMPTION_1 = ("collocation", "injective", "next_from_sentence", "well_defined_orders", "no_confused_tokens")
 
 TIE = flint.arb(2) ** -200
 """Scores that agree to rounding are a tie."""
@@ -74,16 +72,14 @@ def order_(e: Experiment, steps: Iterable[int]) -> Answer:
     known = [t for t in steps if 1 <= t < len(e.states)]
     found = ((t, resolved_gap(e, t)) for t in known)
     entries = [Entry(t, value / t, LEAST, "lower") for t, value in found if value is not None]
-    nothing = not any(t >= 2 for t in steps)
-    return Answer(parts={"": entries}, perhaps="no recorded step" if nothing else "", open_ended=True, numbers=False)
+    return Answer(parts={"": entries}, perhaps=unrecorded(steps, 2), open_ended=True, numbers=False)
 
 
 def order_late(e: Experiment, steps: Iterable[int]) -> Answer:
     """Late in the run, at any step size: W_kq/||W_kq|| tends to W*_kq/||W*_kq||, whose gaps are positive."""
     if reason := _silent(e):
         return Answer(silent=reason)
-    nothing = not any(t >= 2 for t in steps)
-    return Answer(true=True, perhaps="no recorded step" if nothing else "", patient=True)
+    return Answer(true=True, perhaps=unrecorded(steps, 2), patient=True)
 
 
 def least_ratio(e: Experiment, steps: Iterable[int]) -> flint.arb | None:
@@ -147,8 +143,7 @@ def prediction(e: Experiment, steps: Iterable[int]) -> Answer:
         return Answer(silent="no such sentence")
     if reason := silence(e):
         return Answer(silent=reason)
-    nothing = not any(t >= 2 for t in steps)
-    return Answer(true=False, perhaps="no recorded step" if nothing else "")
+    return Answer(true=False, perhaps=unrecorded(steps, 2))
 
 
 def example2(e: Experiment, steps: Iterable[int]) -> Answer:
