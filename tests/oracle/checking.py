@@ -1,4 +1,4 @@
-"""One audit against the oracle: rows, assumptions, solutions and recorded steps."""
+"""One audit against all statements of the ledger's section 1: rows, assumptions, solutions and recorded steps."""
 
 import math
 import re
@@ -8,14 +8,64 @@ from typing import Any
 
 import flint
 
-from tests.oracle import stage1_statements, stage2_statements, theorem3_statements
+from tests.oracle import (
+    limit_statements,
+    margin_statements,
+    stage1_statements,
+    stage2_statements,
+    theorem3_statements,
+)
 from tests.oracle.answer import Answer
 from tests.oracle.audited import Audited
 from tests.oracle.comparison import ALLOWANCE, Disagreement, compare
 from tests.oracle.experiment import BITS, FEWER_BITS, Experiment, Settings
-from tests.oracle.ledger import ASSUMPTIONS, CONTINUED, STAGE1, STATEMENTS
 from tests.oracle.problem import problem
+from tests.oracle.stage1_statements import Statement
 from tests.oracle.stage2_statements import one_minus_cos, other_weight
+
+ONE = ("collocation", "injective", "next_from_sentence", "well_defined_orders", "no_confused_tokens")
+TWO = (*ONE, "orthonormal")
+THREE = (*TWO, "optimal_majority")
+
+STATEMENTS: dict[str, Statement] = (
+    stage1_statements.STATEMENTS
+    | stage2_statements.STATEMENTS
+    | margin_statements.STATEMENTS
+    | theorem3_statements.STATEMENTS
+    | limit_statements.STATEMENTS
+)
+
+_NEEDS = {
+    "ntp.gradient.kq": (),
+    "ntp.example1": (),
+    "ntp.example2": ("orthonormal",),
+    "ntp.prop2.prefix-closed": (*TWO, "prefix_closed"),
+    "sharp.single-optimum": (*ONE, "prefix_closed"),
+    "sharp.stage1": ("collocation", "orthonormal"),
+}
+
+_STAGE1_OR_MARGINS = (
+    "ntp.gradient",
+    "ntp.prop",
+    "ntp.lemma2",
+    "ntp.lemma3",
+    "ntp.lemma4",
+    "ntp.corollary",
+    "ntp.theorem3",
+    "sharp.prop2",
+)
+
+ASSUMPTIONS: dict[str, tuple[str, ...]] = {
+    name: _NEEDS.get(name, TWO if name.startswith(_STAGE1_OR_MARGINS) else THREE) for name in STATEMENTS
+}
+
+STAGE1 = tuple(
+    name for name in STATEMENTS if name.startswith(("ntp.prop1", "ntp.lemma2", "ntp.lemma3", "sharp.stage1"))
+)
+"""Statements about steps of stage 1; the others, where about steps, are about stage 2."""
+
+CONTINUED = tuple(name for name in STAGE1 if name.startswith("ntp.prop1"))
+"""Those of every t, whatever T is."""
 
 REACH = 300
 """Steps of stage 2 that are computed in high precision."""

@@ -13,6 +13,7 @@ import pytest
 
 from tests.oracle.audited import Audited, audited
 from tests.oracle.checking import (
+    STATEMENTS,
     assumption_faults,
     check,
     experiment,
@@ -22,7 +23,6 @@ from tests.oracle.checking import (
 )
 from tests.oracle.definitions import assumptions
 from tests.oracle.experiment import BITS, Experiment
-from tests.oracle.ledger import STATEMENTS
 from tests.oracle.problem import problem
 from tests.oracle.random_audits import Settings, random_audit, random_document
 from tests.oracle.sweep import HARMLESS, main

@@ -11,9 +11,8 @@ from tests.oracle.comparison import Disagreement
 from tests.oracle.snap.assumptions import assumptions
 from tests.oracle.snap.audited import Audited, Number
 from tests.oracle.snap.numbers import BITS, Truth
-from tests.oracle.snap.place import place
 from tests.oracle.snap.problem import Problem
-from tests.oracle.snap.sides import TINY, Sides
+from tests.oracle.snap.sides import TINY, Sides, place
 from tests.oracle.snap.statements import STATEMENTS
 
 ALLOWANCE = 1e-9

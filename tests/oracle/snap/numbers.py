@@ -69,10 +69,9 @@ class Truth:
         state = self.state(t)
         return None if state is None else self.flow.rates(state[: len(self.flow.pairs)])
 
-    @cached_property
+    @property
     def inverse_C0(self) -> arb:
-        """K times the mean of (f_n^T f_n')^2 over pairs of classes."""
-        return sum((x * x for row in self.problem.E for x in row), arb(0)) / (self.K - 1)
+        return ball(self.problem.inverse_C0)
 
     def B_of_eq_13(self, t: Fraction | int) -> arb:
         """ln(1 + 4 Gamma/C0)/4 solves B-dot = C0^{-1} eta_Z gamma exp(-4 B), as z = -B."""

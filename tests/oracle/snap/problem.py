@@ -73,24 +73,8 @@ class Problem:
         return eigenvalues(self.gram)
 
     @cached_property
-    def independent(self) -> bool:
-        """Whether the f_n are linearly independent, in rational arithmetic."""
-        rows = [[c.P.get(l, Fraction(0)) for l in self.tokens] for c in self.classes]  # noqa: E741
-        rank = 0
-        for column in range(len(self.tokens)):
-            pivot = next((i for i in range(rank, self.K) if rows[i][column]), None)
-            if pivot is None:
-                continue
-            rows[rank], rows[pivot] = rows[pivot], rows[rank]
-            for i in range(rank + 1, self.K):
-                factor = rows[i][column] / rows[rank][column]
-                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[rank], strict=True)]
-            rank += 1
-        return rank == self.K
-
-    @cached_property
-    def beside(self) -> list[Fraction]:
-        """E'_nk of pairs n < k but for positive factors, in rational arithmetic: minus the inverse of P P^T."""
+    def inverse(self) -> list[list[Fraction]] | None:
+        """Of P P^T, in rational arithmetic; None where the classes are dependent."""
         K = self.K
         rows = [
             [sum((p * b.P[l] for l, p in a.P.items() if l in b.P), Fraction(0)) for b in self.classes]  # noqa: E741
@@ -98,14 +82,27 @@ class Problem:
             for a in self.classes
         ]
         for column in range(K):
-            pivot = next(i for i in range(column, K) if rows[i][column])
+            pivot = next((i for i in range(column, K) if rows[i][column]), None)
+            if pivot is None:
+                return None
             rows[column], rows[pivot] = rows[pivot], rows[column]
             rows[column] = [x / rows[column][column] for x in rows[column]]
             for i in range(K):
                 if i != column and rows[i][column]:
                     factor = rows[i][column]
                     rows[i] = [a - factor * b for a, b in zip(rows[i], rows[column], strict=True)]
-        return [-rows[n][K + k] for n in range(K) for k in range(n + 1, K)]
+        return [row[K:] for row in rows]
+
+    @property
+    def independent(self) -> bool:
+        """Whether the f_n are linearly independent."""
+        return self.inverse is not None
+
+    @property
+    def beside(self) -> list[Fraction]:
+        """E'_nk of pairs n < k but for positive factors, of independent classes."""
+        assert self.inverse is not None
+        return [-row[k] for n, row in enumerate(self.inverse) for k in range(n + 1, self.K)]
 
     @cached_property
     def inverse_C0(self) -> Fraction:

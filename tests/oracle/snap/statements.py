@@ -16,9 +16,8 @@ from tests.oracle.snap.assumptions import below, dominates, every
 from tests.oracle.snap.chances import missed
 from tests.oracle.snap.flow import State
 from tests.oracle.snap.numbers import Truth
-from tests.oracle.snap.place import Place
 from tests.oracle.snap.problem import Problem, ball, eigenvalues, gram, unit
-from tests.oracle.snap.sides import Sides
+from tests.oracle.snap.sides import Place, Sides
 
 Entries = Callable[[Truth, Place], Iterator[Sides]]
 
@@ -271,17 +270,9 @@ def _scan(T: Truth, at: Place) -> tuple[arb, arb, arb]:
     return x, growth.gamma(x, T.M), ball(T.eta_Y) * ball(at.t) / T.K
 
 
-def _greatest(a: arb, b: arb) -> arb:
-    return a if a > b else b
-
-
-def _least(a: arb, b: arb) -> arb:
-    return a if a < b else b
-
-
 def lemma9_scan(T: Truth, at: Place) -> Iterator[Sides]:
     x, *_ = _scan(T, at)
-    yield Sides("upper", x.exp(), _least(arb(T.M - 1), (T.M - 1) * x))
+    yield Sides("upper", x.exp(), min(arb(T.M - 1), (T.M - 1) * x))
 
 
 def lemma9_scan_rederived(T: Truth, at: Place) -> Iterator[Sides]:
@@ -291,7 +282,7 @@ def lemma9_scan_rederived(T: Truth, at: Place) -> Iterator[Sides]:
 
 def lemma9_snap(T: Truth, at: Place) -> Iterator[Sides]:
     x, *_ = _scan(T, at)
-    yield Sides("lower", x.exp(), _greatest(arb(T.M - 1), (T.M - 1) * x))
+    yield Sides("lower", x.exp(), max(arb(T.M - 1), (T.M - 1) * x))
 
 
 def theorem1_b_rederived(T: Truth, at: Place) -> Iterator[Sides]:
