@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import flint
@@ -16,11 +16,9 @@ from marginaudit.reports import LEDGER, Claim, Finding, Verdict
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.claim import Judgement
 from marginaudit.reports.counterexample import smallest_counterexample
-from marginaudit.reports.judgements import Decided
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims.lemma5 import LEMMA5_PARTS
 from marginaudit.reports.ntp.claims.lemma6 import LEMMA6_LOWER, LEMMA6_UPPER
-from marginaudit.reports.ntp.claims.lemma7 import decide_lemma7
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered
 from marginaudit.reports.snap import ClassConfig, ClassRun
@@ -137,13 +135,11 @@ def lemma5_with(name: str, by: float) -> Mapping[str, Any]:
     return {"parts": {**LEMMA5_PARTS, name: lowered}}
 
 
-def lemma7_with(claim: Claim, factor: float) -> Judgement:
+def lemma7_with(name: str, factor: float) -> Mapping[str, Any]:
     """Lemma 7 with another a_t, and from t = 1 on."""
-    judgement: Any = claim.judgement
+    judgement: Any = LEDGER[name].judgement
     allowed = judgement.decide.keywords["allowed"]
-    decide = partial(decide_lemma7, allowed=lambda run, norm: factor * allowed(run, norm), threshold=None)
-    found: Judgement = replace(judgement, decide=decide)
-    return found
+    return {"allowed": lambda run, norm: factor * allowed(run, norm), "threshold": None}
 
 
 FLOOR: tuple[Mapping[str, Any], ...] = (
@@ -167,13 +163,13 @@ DECIDED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
         {"lower": scaled_bound(LEMMA6_LOWER, "lower", 9)},
         {"upper": scaled_bound(LEMMA6_UPPER, "upper", 1 - 1e-11)},
     ),
+    "ntp.lemma7": (lemma7_with("ntp.lemma7", 1e-6), lemma7_with("ntp.lemma7", -1)),
+    "ntp.lemma7.rederived": (lemma7_with("ntp.lemma7.rederived", 1e-6),),
+    "sharp.lemma7": (lemma7_with("sharp.lemma7", 1 / 1100), lemma7_with("sharp.lemma7", -1)),
     "sharp.floor": FLOOR,
     "sharp.floor.any-step": FLOOR,
 }
 """Other constants of procedures."""
-
-LEMMA7 = {"ntp.lemma7": (1e-6, -1), "ntp.lemma7.rederived": (1e-6,), "sharp.lemma7": (1 / 1100, -1)}
-"""Factors of a_t that are too small."""
 
 OTHERWISE: Mapping[str, Callable[[Any], Judgement]] = {
     "ntp.prop1.direction": turned,
@@ -255,8 +251,6 @@ def twins(claim: Claim) -> Iterator[tuple[str, Judgement, Judgement]]:
     """The name of each part that is not itself violated, its judgement and a false twin of it."""
     if claim.id in DECIDED:
         yield from (("", claim.judgement, decided_with(claim, **change).judgement) for change in DECIDED[claim.id])
-    elif claim.id in LEMMA7:
-        yield from (("", claim.judgement, lemma7_with(claim, factor)) for factor in LEMMA7[claim.id])
     else:
         judgements = {"": BOUND_BY[claim.id]} if claim.id in BOUND_BY else parts(claim)
         for name, judgement in judgements.items():
@@ -289,8 +283,3 @@ def is_drawn(claim: Claim) -> None:
         if finding.curve is not None:
             figure = measured_figure(curve_title("d", claim.id), finding.curve, finding)
             assert rendered(figure, ".svg").rstrip().endswith(b"</svg>"), name
-
-
-def procedures() -> set[str]:
-    """The claims that have a procedure in place of a comparison along the steps."""
-    return {claim.id for claim in LEDGER.values() if isinstance(claim.judgement, Decided)}
