@@ -47,17 +47,7 @@ is among the [findings](findings.md).
 
 def cells() -> list[tuple[str, str | None]]:
     """Every claim with all of its assumptions, and without each."""
-    return [cell for paper in HUNTED for cell in cells_of(paper)]
-
-
-def cells_of(paper: Paper) -> list[tuple[str, str | None]]:
-    """The claims of one paper, with all of their assumptions and without each."""
-    return [(claim.id, without) for claim in paper.claims for without in (None, *claim.assumptions)]
-
-
-def paper_of(claim: str) -> Paper:
-    """The paper that makes the claim."""
-    return next(paper for paper in HUNTED if paper.judges(LEDGER[claim]))
+    return [(claim.id, without) for paper in HUNTED for claim in paper.claims for without in (None, *claim.assumptions)]
 
 
 Answers: TypeAlias = dict[str, dict[str, Any]]
@@ -85,7 +75,7 @@ def _json(value: Any) -> str:
 
 def fill(claim: str, without: str | None, seconds: float) -> dict[str, Any]:
     """Hunt one cell; a counterexample that meets all assumptions becomes a file of the paper's package."""
-    paper = paper_of(claim)
+    paper = next(paper for paper in HUNTED if paper.judges(LEDGER[claim]))
     found = hunt(LEDGER[claim], paper, without=without, seconds=seconds)
     document = None if found.dataset is None else paper.kind.to_document(found.dataset)
     path = HERE.parent / "reports" / paper.name / "counterexamples" / f"{claim}.json"
