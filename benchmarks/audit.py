@@ -85,18 +85,27 @@ def measure(command: str, path: str, small: str) -> None:
             start = time.process_time()
             run(command, path, *steps, *end)
             seconds.append(time.process_time() - start)
+    tell(seconds)
+
+
+def tell(seconds: list[float]) -> None:
+    """Print the median of several runs and the peak memory of this process, for `told`."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"seconds": statistics.median(seconds), "megabytes": peak}))
 
 
-def measured(command: str, path: Path, small: Path) -> dict[str, float]:
-    """Median seconds and peak memory of one command, in a process of its own."""
-    arguments = [sys.executable, __file__, "--measure", command, str(path), str(small)]
-    done = subprocess.run(arguments, capture_output=True, text=True)
+def told(script: str, *arguments: str) -> dict[str, float]:
+    """What a process of its own tells of itself."""
+    done = subprocess.run([sys.executable, script, "--measure", *arguments], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)
     result: dict[str, float] = json.loads(done.stdout)
     return result
+
+
+def measured(command: str, path: Path, small: Path) -> dict[str, float]:
+    """Median seconds and peak memory of one command."""
+    return told(__file__, command, str(path), str(small))
 
 
 def written(V: int, folder: Path) -> tuple[Path, int, int]:

@@ -12,24 +12,15 @@ Each is the median of several runs, in a process of its own and after one warm-u
 vectorised. Seconds of the processor, on one thread, so that other work on the machine matters little.
 """
 
-import os
-
-os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"), "1"))
+import audit  # sets the number of threads before it is too late  # isort: skip
 
 import contextlib
 import io
-import json
-import resource
-import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-SIZES = (20, 100, 300, 1000)
-SAMPLES_PER_TOKEN = 20
-LONGEST = 32
 SMALL = 20
 REPEATS = 5
 
@@ -91,35 +82,21 @@ def measure(name: str, path: str) -> None:
             start = time.process_time()
             run(path, scratch)
             seconds.append(time.process_time() - start)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"seconds": statistics.median(seconds[1:]), "megabytes": peak}))
-
-
-def measured(name: str, path: Path) -> dict[str, float]:
-    """Median seconds and peak memory of one way, in a process of its own."""
-    command = [sys.executable, __file__, "--measure", name, str(path)]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    result: dict[str, float] = json.loads(answer)
-    return result
+    audit.tell(seconds[1:])
 
 
 def compare(sizes: tuple[int, ...]) -> None:
     """Print the table."""
-    from marginaudit.orders.ntp import dataset_to_document, free_dataset
-
     print("| V | N | relations | exact, s | vectorised, s | one by one, s | exact / vectorised | exact, MB |")
     print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     with tempfile.TemporaryDirectory() as folder:
         for V in sizes:
-            classes = {"optimal": (1, min(8, V // 4)), "non_optimal": (min(16, V // 4), min(48, V // 2))}
-            data = free_dataset(V=V, N=SAMPLES_PER_TOKEN * V, L=LONGEST, seed=V, **classes)
-            path = Path(folder) / f"{V}.json"
-            path.write_text(json.dumps(dataset_to_document(data)), encoding="utf-8")
-            exactly, vector = measured("exact", path), measured("vectorised", path)
-            single = f"{measured('one_by_one', path)['seconds']:.2f}" if V <= SMALL else "–"
+            path, samples, relations = audit.written(V, Path(folder))
+            exactly, vector = (audit.told(__file__, name, str(path)) for name in ("exact", "vectorised"))
+            single = f"{audit.told(__file__, 'one_by_one', str(path))['seconds']:.2f}" if V <= SMALL else "–"
             ratio = exactly["seconds"] / vector["seconds"]
             print(
-                f"| {V} | {data.N} | {len(data.relations)} | {exactly['seconds']:.3f} | {vector['seconds']:.3f} "
+                f"| {V} | {samples} | {relations} | {exactly['seconds']:.3f} | {vector['seconds']:.3f} "
                 f"| {single} | {ratio:.2f} | {exactly['megabytes']:.0f} |",
                 flush=True,
             )
@@ -129,4 +106,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--measure"]:
         measure(*sys.argv[2:])
     else:
-        compare(tuple(int(size) for size in sys.argv[1:]) or SIZES)
+        compare(tuple(int(size) for size in sys.argv[1:]) or audit.SIZES)
