@@ -41,17 +41,21 @@ class Command:
 
     def refused(self, *arguments: object) -> str:
         """The one line by which bad input is refused."""
-        answer = self(*arguments)
-        assert answer.status == 2, answer
-        assert answer.out == ""
-        assert answer.err.startswith("marginaudit: ")
-        assert answer.err.endswith("\n")
-        line = answer.err[:-1]
-        assert line.isprintable(), line
-        assert "Traceback" not in line
-        assert "got " in line
-        assert ", expected " in line
-        return line.removeprefix("marginaudit: ")
+        return refusal(self(*arguments))
+
+
+def refusal(answer: Answer) -> str:
+    """The one line of an answer that refuses."""
+    assert answer.status == 2, answer
+    assert answer.out == ""
+    assert answer.err.startswith("marginaudit: "), answer
+    assert answer.err.endswith("\n")
+    line = answer.err[:-1]
+    assert line.isprintable(), answer
+    assert "Traceback" not in line
+    assert "got " in line, answer
+    assert ", expected " in line, answer
+    return line.removeprefix("marginaudit: ")
 
 
 def strict_json(text: str) -> Any:
