@@ -1,6 +1,7 @@
 """What the ledger says of stage 2, step by step, on states of `descent`."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import pairwise
 
 import flint
@@ -134,30 +135,24 @@ def sharp_bound(e: Experiment, t: int) -> flint.arb:
     return whole / (t * eta)
 
 
-def _direction(
-    bound: Callable[[Experiment, int], flint.arb],
-) -> Callable[[Experiment, int, State], dict[str, Entry]]:
-    return lambda e, t, state: {"": Entry(t, one_minus_cos(e, state), bound(e, t), reach=flint.arb(2))}
+def _direction(bound: Callable[[Experiment, int], flint.arb], e: Experiment, t: int, state: State) -> dict[str, Entry]:
+    return {"": Entry(t, one_minus_cos(e, state), bound(e, t), reach=flint.arb(2))}
 
 
 # lemma 7
 
 
 def _lemma7(
-    slack: Callable[[Experiment, flint.arb], flint.arb],
-) -> Callable[[Experiment, int, State], dict[str, Entry]]:
+    slack: Callable[[Experiment, flint.arb], flint.arb], e: Experiment, t: int, state: State
+) -> dict[str, Entry]:
     """cos(d, W) - cos(d, W*) <= a_t cos(d, W*), d the descent direction; ``slack`` is a_t of a norm."""
-
-    def entries(e: Experiment, t: int, state: State) -> dict[str, Entry]:
-        if state.descent is None or state.norm == 0:
-            return {}
-        own = {(i, j): a for i, row in enumerate(state.weights) for j, a in enumerate(row)}
-        with_W = inner(own, state.descent) / state.norm
-        with_reference = inner(e.unit_kq, state.descent)
-        most = 1 - 1 / (flint.arb(2).sqrt() * e.norm_kq)
-        return {"": Entry(t, with_W - with_reference, slack(e, state.norm) * with_reference, reach=most)}
-
-    return entries
+    if state.descent is None or state.norm == 0:
+        return {}
+    own = {(i, j): a for i, row in enumerate(state.weights) for j, a in enumerate(row)}
+    with_W = inner(own, state.descent) / state.norm
+    with_reference = inner(e.unit_kq, state.descent)
+    most = 1 - 1 / (flint.arb(2).sqrt() * e.norm_kq)
+    return {"": Entry(t, with_W - with_reference, slack(e, state.norm) * with_reference, reach=most)}
 
 
 def _printed_slack(e: Experiment, norm: flint.arb) -> flint.arb:
@@ -181,17 +176,13 @@ def _lemma7_speaks(e: Experiment) -> Callable[[int], bool]:
 # theorem 2
 
 
-def theorem2_speaks(factor_t: int, power: int) -> Callable[[Experiment], Callable[[int], bool]]:
+def theorem2_speaks(factor_t: int, power: int, e: Experiment) -> Callable[[int], bool]:
     """T >= .. log T and t >= .. log^2 t, both at least 2: at 1 the logarithm is 0."""
-
-    def condition(e: Experiment) -> Callable[[int], bool]:
-        p, T, eta0, eta = e.problem, e.settings.steps1, ball(e.settings.eta0), ball(e.settings.eta)
-        of_T = 384 * e.norm_ov**power * flint.arb(p.V).log() / eta0
-        of_t = factor_t * p.N * p.L**4 * e.norm_kq**6 / eta
-        enough = T >= 2 and bool(of_T * flint.arb(T).log() <= T)
-        return lambda t: enough and t >= 2 and bool(t >= of_t * flint.arb(t).log() ** 2)
-
-    return condition
+    p, T, eta0, eta = e.problem, e.settings.steps1, ball(e.settings.eta0), ball(e.settings.eta)
+    of_T = 384 * e.norm_ov**power * flint.arb(p.V).log() / eta0
+    of_t = factor_t * p.N * p.L**4 * e.norm_kq**6 / eta
+    enough = T >= 2 and bool(of_T * flint.arb(T).log() <= T)
+    return lambda t: enough and t >= 2 and bool(t >= of_t * flint.arb(t).log() ** 2)
 
 
 def _C1(e: Experiment) -> flint.arb:
@@ -249,24 +240,24 @@ def _weight_proved(e: Experiment) -> bool:
 
 
 ANY_STEP: dict[str, Statement] = {
-    "theorem1.direction": _along(2, _direction(theorem1_bound)),
-    "theorem2.weight": _along(2, _weight, theorem2_speaks(1696, 5), _weight_proved),
-    "theorem2.weight.rederived": _along(2, _weight, theorem2_speaks(864, 7), _weight_proved),
-    "theorem2.loss": _along(2, _loss, theorem2_speaks(1696, 5), order_one),
-    "theorem2.loss.rederived": _along(2, _loss, theorem2_speaks(864, 7), order_one),
+    "theorem1.direction": _along(2, partial(_direction, theorem1_bound)),
+    "theorem2.weight": _along(2, _weight, partial(theorem2_speaks, 1696, 5), _weight_proved),
+    "theorem2.weight.rederived": _along(2, _weight, partial(theorem2_speaks, 864, 7), _weight_proved),
+    "theorem2.loss": _along(2, _loss, partial(theorem2_speaks, 1696, 5), order_one),
+    "theorem2.loss.rederived": _along(2, _loss, partial(theorem2_speaks, 864, 7), order_one),
 }
 """Statements that print eta <= O(1), without it; the loss by docs/proofs.md, section 16.6."""
 
 STATEMENTS: dict[str, Statement] = {
     "ntp.lemma5": lemma5,
     "ntp.lemma6": _along(1, _norm_bounds, proved=_always),
-    "ntp.lemma7": _along(1, _lemma7(_printed_slack), _lemma7_speaks),
-    "ntp.lemma7.rederived": _along(1, _lemma7(_rederived_slack), _lemma7_speaks),
+    "ntp.lemma7": _along(1, partial(_lemma7, _printed_slack), _lemma7_speaks),
+    "ntp.lemma7.rederived": _along(1, partial(_lemma7, _rederived_slack), _lemma7_speaks),
     "ntp.theorem1.norm": _along(2, _norm_bounds, proved=_always),
     **{f"ntp.{name}": for_order_one(statement) for name, statement in ANY_STEP.items()},
     **{f"ntp.{name}.any-step": statement for name, statement in ANY_STEP.items()},
     "ntp.theorem2.floor": floor,
     "sharp.lemma6": _along(1, _sharp_norm, proved=_always),
-    "sharp.lemma7": _along(1, _lemma7(_sharp_slack), proved=_always),
-    "sharp.theorem1": _along(1, _direction(sharp_bound), proved=_always),
+    "sharp.lemma7": _along(1, partial(_lemma7, _sharp_slack), proved=_always),
+    "sharp.theorem1": _along(1, partial(_direction, sharp_bound), proved=_always),
 }

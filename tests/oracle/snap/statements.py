@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from flint import arb, arb_mat
 
@@ -456,12 +457,9 @@ def _start(T: Truth, *, printed: bool) -> arb:
     return -T.inverse_C0.log() / 4 if printed else arb(0)
 
 
-def closed_form(*, printed: bool) -> Entries:
-    def entries(T: Truth, at: Place) -> Iterator[Sides]:
-        B = T.B_of_eq_13(at.t)
-        yield Sides("equal", B, B + _start(T, printed=printed))
-
-    return entries
+def closed_form(T: Truth, at: Place, *, printed: bool) -> Iterator[Sides]:
+    B = T.B_of_eq_13(at.t)
+    yield Sides("equal", B, B + _start(T, printed=printed))
 
 
 def _piece(T: Truth, rows: arb) -> arb:
@@ -469,47 +467,37 @@ def _piece(T: Truth, rows: arb) -> arb:
     return (factor * rows * rows * T.inverse_C0).log1p() / 4
 
 
-def scanning(*, printed: bool) -> Entries:
-    def entries(T: Truth, at: Place) -> Iterator[Sides]:
-        y, B, start = _scan(T, at)[2], T.B_of_eq_13(at.t), _start(T, printed=printed)
-        yield Sides("lower", B, start + _piece(T, y - y.expm1() / T.M))
-        yield Sides("upper", B, start + _piece(T, y))
-
-    return entries
+def scanning(T: Truth, at: Place, *, printed: bool) -> Iterator[Sides]:
+    y, B, start = _scan(T, at)[2], T.B_of_eq_13(at.t), _start(T, printed=printed)
+    yield Sides("lower", B, start + _piece(T, y - y.expm1() / T.M))
+    yield Sides("upper", B, start + _piece(T, y))
 
 
-def snapping(*, printed: bool) -> Entries:
-    def entries(T: Truth, at: Place) -> Iterator[Sides]:
-        y, B, start = _scan(T, at)[2], T.B_of_eq_13(at.t), _start(T, printed=printed)
-        yield Sides("lower", B, start + _piece(T, (T.M * y / 2).log()))
-        yield Sides("upper", B, start + _piece(T, (T.M * y).log()))
-
-    return entries
+def snapping(T: Truth, at: Place, *, printed: bool) -> Iterator[Sides]:
+    y, B, start = _scan(T, at)[2], T.B_of_eq_13(at.t), _start(T, printed=printed)
+    yield Sides("lower", B, start + _piece(T, (T.M * y / 2).log()))
+    yield Sides("upper", B, start + _piece(T, (T.M * y).log()))
 
 
-def weaker(*, printed: bool) -> Entries:
+def weaker(T: Truth, at: Place, *, printed: bool) -> Iterator[Sides]:
     """Eq. 10 at Z = 0 over eq. 13, overlaps divided by the position and M times its square: z-dot, and xi's mean."""
-
-    def entries(T: Truth, at: Place) -> Iterator[Sides]:
-        [common], times, K = T.problem.common, ball(at.t), T.K
-        M = int((T.M * times * times).ceil().unique_fmpz() or 0)
-        F = []
-        for c in T.problem.classes:
-            f = {common: arb(0)} | unit({l: ball(p) for l, p in c.P.items()})  # noqa: E741
-            square = f[common] ** 2
-            left = ((1 - square / times) / (1 - square)).sqrt()
-            F.append({l: x / times.sqrt() if l == common else x * left for l, x in f.items()})  # noqa: E741
-        e = [[F[n][common] * F[k][common] if k != n else arb(1) for k in range(K)] for n in range(K)]
-        v = [[arb(M * ((M if k == n else 0) - 1)) / (M - 1) ** 2 for n in range(K)] for k in range(K)]
-        weights = arb_mat(e).solve(arb_mat(v)).tolist()
-        mean = sum((e[n][k] ** 2 for n in range(K) for k in range(K) if k != n), arb(0)) / (K * (K - 1))
-        xi = [weights[n][n] - v[n][n] for n in range(K)]
-        # f_n^T of the others' part is -xi_n; a common token's own part of it is that part over f_n
-        z_dot = sum((-(1 - F[n][common] ** 2) * xi[n] for n in range(K)), arb(0))
-        yield Sides("limit", z_dot / mean / (-K if printed else -K * (K - 1)), arb(1))
-        yield Sides("limit", sum(xi, arb(0)) / K / mean / (K if printed else K - 1), arb(1))
-
-    return entries
+    [common], times, K = T.problem.common, ball(at.t), T.K
+    M = int((T.M * times * times).ceil().unique_fmpz() or 0)
+    F = []
+    for c in T.problem.classes:
+        f = {common: arb(0)} | unit({l: ball(p) for l, p in c.P.items()})  # noqa: E741
+        square = f[common] ** 2
+        left = ((1 - square / times) / (1 - square)).sqrt()
+        F.append({l: x / times.sqrt() if l == common else x * left for l, x in f.items()})  # noqa: E741
+    e = [[F[n][common] * F[k][common] if k != n else arb(1) for k in range(K)] for n in range(K)]
+    v = [[arb(M * ((M if k == n else 0) - 1)) / (M - 1) ** 2 for n in range(K)] for k in range(K)]
+    weights = arb_mat(e).solve(arb_mat(v)).tolist()
+    mean = sum((e[n][k] ** 2 for n in range(K) for k in range(K) if k != n), arb(0)) / (K * (K - 1))
+    xi = [weights[n][n] - v[n][n] for n in range(K)]
+    # f_n^T of the others' part is -xi_n; a common token's own part of it is that part over f_n
+    z_dot = sum((-(1 - F[n][common] ** 2) * xi[n] for n in range(K)), arb(0))
+    yield Sides("limit", z_dot / mean / (-K if printed else -K * (K - 1)), arb(1))
+    yield Sides("limit", sum(xi, arb(0)) / K / mean / (K if printed else K - 1), arb(1))
 
 
 def _omega_0(T: Truth) -> arb:
@@ -524,13 +512,10 @@ def remark3_rederived(T: Truth, at: Place) -> Iterator[Sides]:
     yield Sides("upper", _omega_0(T), arb(1) / 1000)
 
 
-def eq_64(*, printed: bool) -> Entries:
-    def entries(T: Truth, at: Place) -> Iterator[Sides]:
-        x = growth.h_logit(at.t, T.M, T.eta_Y)
-        slope = -x.exp() * growth.share(x, T.M) ** 3 * T.M * ball(T.eta_Y)
-        yield Sides("equal", slope, -slope if printed else slope)
-
-    return entries
+def eq_64(T: Truth, at: Place, *, printed: bool) -> Iterator[Sides]:
+    x = growth.h_logit(at.t, T.M, T.eta_Y)
+    slope = -x.exp() * growth.share(x, T.M) ** 3 * T.M * ball(T.eta_Y)
+    yield Sides("equal", slope, -slope if printed else slope)
 
 
 def eq_60(T: Truth, at: Place) -> Iterator[Sides]:
@@ -555,38 +540,32 @@ def eq_90(T: Truth, at: Place) -> Iterator[Sides]:
         yield Sides("upper", *sides[at.label])
 
 
-def eq_112(*, factor: int) -> Entries:
-    def entries(T: Truth, at: Place) -> Iterator[Sides]:
-        told = re.fullmatch(r"(.*) over (.*) of (.*)", at.label)
-        names = [c.next for c in T.problem.classes]
-        if not told or told[3] not in names or at.position is None:
-            return
-        state, rates = T.state(int(at.t)), T.rates(int(at.t))
-        if state is None or rates is None:
-            return
-        c = T.problem.classes[names.index(told[3])]
-        i, j = (T.flow.place[c.query, l] for l in told.groups()[:2])  # noqa: E741
-        squared = (ball(c.P[told[1]]) / ball(c.P[told[2]])) ** 2
-        unit_of = ball(T.settings.lr_z) * growth.gamma(T.logit(int(at.t)), T.M)
-        left = squared * (2 * (state[i] - state[j])).exp() * 2 * (rates[0][i] - rates[0][j]) * unit_of
-        yield Sides("equal", left, factor * (squared - 1) * (2 * state[i]).exp() * rates[0][i] * unit_of)
-
-    return entries
+def eq_112(T: Truth, at: Place, *, factor: int) -> Iterator[Sides]:
+    told = re.fullmatch(r"(.*) over (.*) of (.*)", at.label)
+    names = [c.next for c in T.problem.classes]
+    if not told or told[3] not in names or at.position is None:
+        return
+    state, rates = T.state(int(at.t)), T.rates(int(at.t))
+    if state is None or rates is None:
+        return
+    c = T.problem.classes[names.index(told[3])]
+    i, j = (T.flow.place[c.query, l] for l in told.groups()[:2])  # noqa: E741
+    squared = (ball(c.P[told[1]]) / ball(c.P[told[2]])) ** 2
+    unit_of = ball(T.settings.lr_z) * growth.gamma(T.logit(int(at.t)), T.M)
+    left = squared * (2 * (state[i] - state[j])).exp() * 2 * (rates[0][i] - rates[0][j]) * unit_of
+    yield Sides("equal", left, factor * (squared - 1) * (2 * state[i]).exp() * rates[0][i] * unit_of)
 
 
-def growing(*, printed: bool) -> Entries:
-    def entries(T: Truth, at: Place) -> Iterator[Sides]:
-        f = max(
-            unit({l: ball(p) for l, p in c.P.items()})[token]  # noqa: E741
-            for c in T.problem.classes
-            for token in T.problem.distinct(c)
-        )
-        y, start = ball(T.eta_Y) * ball(at.t) / T.K, _start(T, printed=printed)
-        B = 2 * f * f * T.B_of_eq_13(at.t)
-        yield Sides("lower", B, 2 * f * f * (start + _piece(T, y - y.expm1() / T.M)))
-        yield Sides("upper", B, 2 * f * f * (start + _piece(T, y * T.M / (T.M - 1))))
-
-    return entries
+def growing(T: Truth, at: Place, *, printed: bool) -> Iterator[Sides]:
+    f = max(
+        unit({l: ball(p) for l, p in c.P.items()})[token]  # noqa: E741
+        for c in T.problem.classes
+        for token in T.problem.distinct(c)
+    )
+    y, start = ball(T.eta_Y) * ball(at.t) / T.K, _start(T, printed=printed)
+    B = 2 * f * f * T.B_of_eq_13(at.t)
+    yield Sides("lower", B, 2 * f * f * (start + _piece(T, y - y.expm1() / T.M)))
+    yield Sides("upper", B, 2 * f * f * (start + _piece(T, y * T.M / (T.M - 1))))
 
 
 def _end(T: Truth, end: str, *, printed: bool) -> Iterator[Sides]:
@@ -599,12 +578,9 @@ def _end(T: Truth, end: str, *, printed: bool) -> Iterator[Sides]:
     yield Sides("upper", _piece(T, x), start + _piece(T, high))
 
 
-def ends(*, printed: bool) -> Entries:
-    def entries(T: Truth, at: Place) -> Iterator[Sides]:
-        if at.label in ("t_0'", "t_0"):
-            yield from _end(T, at.label, printed=printed)
-
-    return entries
+def ends(T: Truth, at: Place, *, printed: bool) -> Iterator[Sides]:
+    if at.label in ("t_0'", "t_0"):
+        yield from _end(T, at.label, printed=printed)
 
 
 def eq_132(T: Truth, at: Place) -> Iterator[Sides]:
@@ -640,8 +616,8 @@ STATEMENTS: dict[str, Statement] = {
     "snap.lemma8.rederived": Statement(silent=(no_M(4),), entries=lemma8),
     "snap.remark3": Statement(("large_vocabulary",), (outside_range_R,), never, remark3),
     "snap.remark3.rederived": Statement(("large_vocabulary",), (outside_range_R,), entries=remark3_rederived),
-    "snap.eq64": Statement(("large_vocabulary",), (outside_range_R,), never, entries=eq_64(printed=True)),
-    "snap.eq64.rederived": Statement(silent=(no_M(2),), entries=eq_64(printed=False)),
+    "snap.eq64": Statement(("large_vocabulary",), (outside_range_R,), never, entries=partial(eq_64, printed=True)),
+    "snap.eq64.rederived": Statement(silent=(no_M(2),), entries=partial(eq_64, printed=False)),
     "snap.lemma9.scan": Statement(("large_vocabulary",), (outside_range_R,), entries=lemma9_scan),
     "snap.lemma9.scan.any-t": Statement(("large_vocabulary",), (outside_range_R,), never, lemma9_scan),
     "snap.lemma9.snap": Statement(("large_vocabulary",), (outside_range_R,), entries=lemma9_snap),
@@ -712,45 +688,50 @@ STATEMENTS: dict[str, Statement] = {
         (*A2, *UNIFORM, "dominant_distinct"), (*PATH, nothing_dominates), lasting, eq_12
     ),
     "snap.eq112": Statement(
-        (*A2, *UNIFORM, "dominant_distinct"), (slow_decoder, *PATH, nothing_dominated), unknown, eq_112(factor=1)
+        (*A2, *UNIFORM, "dominant_distinct"),
+        (slow_decoder, *PATH, nothing_dominated),
+        unknown,
+        partial(eq_112, factor=1),
     ),
-    "snap.eq112.rederived": Statement(UNIFORM, (*PATH, nothing_dominated), entries=eq_112(factor=2)),
-    "snap.eq13": Statement(ONE_COMMON, (slow_decoder, no_M(5), bare, no_inverse), never, weaker(printed=True)),
-    "snap.eq13.rederived": Statement(ONE_COMMON, (no_M(5), bare, no_inverse), entries=weaker(printed=False)),
+    "snap.eq112.rederived": Statement(UNIFORM, (*PATH, nothing_dominated), entries=partial(eq_112, factor=2)),
+    "snap.eq13": Statement(ONE_COMMON, (slow_decoder, no_M(5), bare, no_inverse), never, partial(weaker, printed=True)),
+    "snap.eq13.rederived": Statement(ONE_COMMON, (no_M(5), bare, no_inverse), entries=partial(weaker, printed=False)),
     "snap.theorem4.closed-form": Statement(
         SECTION_6,
         IN_RANGE_R,
         start_at_one,
-        closed_form(printed=True),
+        partial(closed_form, printed=True),
     ),
-    "snap.theorem4.closed-form.rederived": Statement(ONE_COMMON, (no_M(5),), entries=closed_form(printed=False)),
+    "snap.theorem4.closed-form.rederived": Statement(
+        ONE_COMMON, (no_M(5),), entries=partial(closed_form, printed=False)
+    ),
     "snap.theorem4.scan": Statement(
         SECTION_6,
         IN_RANGE_R,
         start_near_one,
-        scanning(printed=True),
+        partial(scanning, printed=True),
     ),
-    "snap.theorem4.scan.rederived": Statement(ONE_COMMON, (no_M(5),), entries=scanning(printed=False)),
+    "snap.theorem4.scan.rederived": Statement(ONE_COMMON, (no_M(5),), entries=partial(scanning, printed=False)),
     "snap.theorem4.snap": Statement(
         SECTION_6,
         IN_RANGE_R,
         start_at_one,
-        snapping(printed=True),
+        partial(snapping, printed=True),
     ),
-    "snap.theorem4.snap.rederived": Statement(ONE_COMMON, (no_M(5),), entries=snapping(printed=False)),
+    "snap.theorem4.snap.rederived": Statement(ONE_COMMON, (no_M(5),), entries=partial(snapping, printed=False)),
     "snap.theorem4.growth": Statement(
-        SECTION_6, (slow_decoder, outside_range_R, nothing_distinct), far_from_one, growing(printed=True)
+        SECTION_6, (slow_decoder, outside_range_R, nothing_distinct), far_from_one, partial(growing, printed=True)
     ),
     "snap.theorem4.growth.rederived": Statement(
-        ONE_COMMON, (no_M(5), nothing_distinct), entries=growing(printed=False)
+        ONE_COMMON, (no_M(5), nothing_distinct), entries=partial(growing, printed=False)
     ),
     "snap.theorem4.ends": Statement(
         SECTION_6,
         IN_RANGE_R,
         ends_inside,
-        ends(printed=True),
+        partial(ends, printed=True),
     ),
-    "snap.theorem4.ends.rederived": Statement(ONE_COMMON, (no_M(5),), entries=ends(printed=False)),
+    "snap.theorem4.ends.rederived": Statement(ONE_COMMON, (no_M(5),), entries=partial(ends, printed=False)),
     "snap.eq132": Statement(
         SECTION_6,
         IN_RANGE_R,
