@@ -103,11 +103,7 @@ def _z_dot(T: Truth, t: int, query: str, token: str) -> arb | None:
 
 def _xi(T: Truth, t: int, name: str) -> arb | None:
     found = T.rates(t)
-    return None if found is None else growth.gamma(T.logit(t), T.M) * found[1][_class(T, name)]
-
-
-def _class(T: Truth, name: str) -> int:
-    return [c.next for c in T.problem.classes].index(name)
+    return None if found is None else growth.gamma(T.logit(t), T.M) * found[1][T.problem.names.index(name)]
 
 
 QUANTITIES: dict[str, Callable[..., arb | None]] = {
@@ -126,7 +122,7 @@ QUANTITIES: dict[str, Callable[..., arb | None]] = {
     "lag": lambda T, t: growth.h_star(t, T.M, T.eta_Y)[1],
     "gap": lambda T, t: (growth.h_star(t, T.M, T.eta_Y)[0] - growth.h_logit(Fraction(t), T.M, T.eta_Y)) / T.M,
     "z": lambda T, t, query, token: _of_state(T, t, T.flow.place[query, token]),
-    "B": lambda T, t, name: _of_state(T, t, len(T.flow.pairs) + _class(T, name)),
+    "B": lambda T, t, name: _of_state(T, t, len(T.flow.pairs) + T.problem.names.index(name)),
     "z-dot": _z_dot,
     "xi": _xi,
     "B of eq. 13": lambda T, t: T.B_of_eq_13(t),

@@ -46,6 +46,11 @@ class Problem:
         return len(self.classes)
 
     @cached_property
+    def names(self) -> list[str]:
+        """The next tokens, by which classes are named."""
+        return [c.next for c in self.classes]
+
+    @cached_property
     def tokens(self) -> list[str]:
         """The contextual ones."""
         return list(dict.fromkeys(l for c in self.classes for l in c.P))  # noqa: E741

@@ -292,7 +292,7 @@ def theorem1_b_rederived(T: Truth, at: Place) -> Iterator[Sides]:
 
 
 def _pair(T: Truth, at: Place) -> tuple[int, int] | None:
-    names = [c.next for c in T.problem.classes]
+    names = T.problem.names
     found = at.label.split(", ")
     return (names.index(found[0]), names.index(found[1])) if len(found) == 2 and set(found) <= set(names) else None
 
@@ -321,7 +321,7 @@ def lemma15(T: Truth, at: Place) -> Iterator[Sides]:
 
 
 def lemma16(T: Truth, at: Place) -> Iterator[Sides]:
-    names = [c.next for c in T.problem.classes]
+    names = T.problem.names
     if at.label in names:
         n = names.index(at.label)
         yield Sides("upper", T.problem.E_prime[n][n], arb(0))
@@ -372,7 +372,7 @@ def _weights(T: Truth, n: int, rows: list[arb]) -> list[arb]:
 
 
 def any_t(T: Truth, at: Place) -> Iterator[Sides]:
-    names = [c.next for c in T.problem.classes]
+    names = T.problem.names
     told = re.fullmatch(r"(.*?) where (.*)", at.label)
     if not told:
         return
@@ -419,7 +419,7 @@ def while_weak(entries: Entries) -> Entries:
 
 def eq_12(T: Truth, at: Place) -> Iterator[Sides]:
     token, _, name = at.label.rpartition(" of ")
-    names = [c.next for c in T.problem.classes]
+    names = T.problem.names
     t = int(at.t)
     state, rates = T.state(t), T.rates(t)
     if name not in names or state is None or rates is None:
@@ -437,20 +437,23 @@ def eq_12(T: Truth, at: Place) -> Iterator[Sides]:
     yield Sides("lower", unit_of * (rates[0][i] - mean), arb(0))
 
 
-def eq_11(T: Truth, at: Place) -> Iterator[Sides]:
+def _two_tokens(T: Truth, at: Place) -> tuple[int, int, arb] | None:
+    """Where a state has the two tokens that a label compares, and the square of the ratio of their probabilities."""
     told = re.fullmatch(r"(.*) over (.*) of (.*)", at.label)
     if not told:
-        return
-    names = [c.next for c in T.problem.classes]
-    state = T.state(int(at.t))
-    if state is None:
-        return
-    c = T.problem.classes[names.index(told[3])]
-    z, other = (state[T.flow.place[c.query, l]] for l in told.groups()[:2])  # noqa: E741
-    squared = (ball(c.P[told[1]]) / ball(c.P[told[2]])) ** 2
-    now, then = squared * (2 * (z - other)).exp() - 1, (squared - 1) * (2 * z).exp()
-    # both are differences from 1: where the tokens are alike, rounding of 1 is all that float64 leaves
-    yield Sides("equal", now, then, 1 + abs(float(now)) + abs(float(then)))
+        return None
+    c = T.problem.classes[T.problem.names.index(told[3])]
+    i, j = (T.flow.place[c.query, l] for l in told.groups()[:2])  # noqa: E741
+    return i, j, (ball(c.P[told[1]]) / ball(c.P[told[2]])) ** 2
+
+
+def eq_11(T: Truth, at: Place) -> Iterator[Sides]:
+    if tokens := _two_tokens(T, at):
+        i, j, squared = tokens
+        if (state := T.state(int(at.t))) is not None:
+            now, then = squared * (2 * (state[i] - state[j])).exp() - 1, (squared - 1) * (2 * state[i]).exp()
+            # both are differences from 1: where the tokens are alike, rounding of 1 is all that float64 leaves
+            yield Sides("equal", now, then, 1 + abs(float(now)) + abs(float(then)))
 
 
 def _start(T: Truth, *, printed: bool) -> arb:
@@ -541,19 +544,14 @@ def eq_90(T: Truth, at: Place) -> Iterator[Sides]:
 
 
 def eq_112(T: Truth, at: Place, *, factor: int) -> Iterator[Sides]:
-    told = re.fullmatch(r"(.*) over (.*) of (.*)", at.label)
-    names = [c.next for c in T.problem.classes]
-    if not told or told[3] not in names or at.position is None:
+    if at.position is None or (tokens := _two_tokens(T, at)) is None:
         return
+    i, j, squared = tokens
     state, rates = T.state(int(at.t)), T.rates(int(at.t))
-    if state is None or rates is None:
-        return
-    c = T.problem.classes[names.index(told[3])]
-    i, j = (T.flow.place[c.query, l] for l in told.groups()[:2])  # noqa: E741
-    squared = (ball(c.P[told[1]]) / ball(c.P[told[2]])) ** 2
-    unit_of = ball(T.settings.lr_z) * growth.gamma(T.logit(int(at.t)), T.M)
-    left = squared * (2 * (state[i] - state[j])).exp() * 2 * (rates[0][i] - rates[0][j]) * unit_of
-    yield Sides("equal", left, factor * (squared - 1) * (2 * state[i]).exp() * rates[0][i] * unit_of)
+    if state is not None and rates is not None:
+        unit_of = ball(T.settings.lr_z) * growth.gamma(T.logit(int(at.t)), T.M)
+        left = squared * (2 * (state[i] - state[j])).exp() * 2 * (rates[0][i] - rates[0][j]) * unit_of
+        yield Sides("equal", left, factor * (squared - 1) * (2 * state[i]).exp() * rates[0][i] * unit_of)
 
 
 def growing(T: Truth, at: Place, *, printed: bool) -> Iterator[Sides]:
