@@ -191,11 +191,6 @@ def streaming(arrays: list[NDArray[Any]]) -> Steps:
     return stream
 
 
-def megabytes(arrays: list[NDArray[Any]]) -> float:
-    """Their size."""
-    return sum(array.nbytes for array in arrays) / 1e6
-
-
 def require_agreement(stage: Stage2, forms: Mapping[str, Steps]) -> None:
     """Stop unless all forms have the same 1 - cos after `CHECKED_STEPS`."""
     reached = {name: stage.one_minus_cos(form(CHECKED_STEPS)) for name, form in forms.items()}
@@ -252,7 +247,7 @@ def row(V: int, N: int) -> tuple[list[str], str]:
     ]
     yardstick = (
         f"V = {V}, N = {N}: one pass over what the formulas name of edges and classes "
-        f"({megabytes(stage.arrays):.1f} MB) takes {_spread(found['pass'])} us, "
+        f"({sum(array.nbytes for array in stage.arrays) / 1e6:.1f} MB) takes {_spread(found['pass'])} us, "
         f"a compiled step {compiled / medians['pass']:.1f} times that."
     )
     return cells, yardstick

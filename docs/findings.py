@@ -77,16 +77,16 @@ def _refuted(paper: Paper, claim: Claim) -> str:
     lines.append(f"* **False** {known.severity}: {_plain(known.wrong)}")
     lines.append(f"* **Counterexample**: {_counterexample(paper, claim)}")
     lines.append(f"* **True with**: {_plain(known.weakest)}.")
-    others = [f"`{other.id}` ({other.standing.status})" for other in paper.claims if _replaces(other, claim)]
+    others = [
+        f"`{other.id}` ({other.standing.status})"
+        for other in paper.claims
+        if other.source_words.corrects == claim.id and other.standing.status is not Status.REFUTED
+    ]
     if others:
         lines.append(f"* **In its place**: {', '.join(others)}.")
     if known.proof:
         lines.append(f"* **Why**: {_link(known.proof)}.")
     return "\n".join(lines) + "\n"
-
-
-def _replaces(other: Claim, claim: Claim) -> bool:
-    return other.source_words.corrects == claim.id and other.standing.status is not Status.REFUTED
 
 
 def _counterexample(paper: Paper, claim: Claim) -> str:

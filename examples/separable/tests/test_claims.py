@@ -93,14 +93,6 @@ def test_a_planted_twin_of_each_is_violated(name: str, run: Run) -> None:
     assert twin(BY_ID[name]).judge(run(data)).verdict is Verdict.VIOLATED
 
 
-@pytest.mark.parametrize("part", ["1/-log L", "1/min x_n.w", "1/|w|"])
-def test_each_part_of_lemma_1_is_judged(part: str, run: Run) -> None:
-    judgement = BY_ID["separable.lemma1"].judgement
-    assert isinstance(judgement, Parts)
-    planted = replace(judgement, parts={**judgement.parts, part: replace(judgement.parts[part], measure=direction)})
-    assert planted.judge(run("two-points")).verdict is not Verdict.HOLDS
-
-
 @pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
 def test_where_a_dual_is_0_the_residual_is_unbounded_in_every_unit(unit: float) -> None:
     data = Points("zero", ((unit, 0.0), (unit, unit)), (1, 1))
