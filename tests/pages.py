@@ -21,9 +21,9 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
-def script(path: str) -> ModuleType:
-    """The module of a script, given by its path from the project's root; what it sets in the environment is undone."""
-    specification = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
+def script(name: str, folder: str = "docs") -> ModuleType:
+    """The module of a script in a folder of the project; what it sets in the environment is undone."""
+    specification = importlib.util.spec_from_file_location(name, ROOT / folder / f"{name}.py")
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)

@@ -19,7 +19,7 @@ V, N = 6, 20
 
 
 def load(name: str) -> ModuleType:
-    return script(f"benchmarks/{name}.py")
+    return script(name, "benchmarks")
 
 
 def row_printed(name: str, size: str) -> tuple[dict[str, str], str]:

@@ -27,7 +27,7 @@ WITHOUT = [
 
 
 def test_the_page_is_made_of_its_cells_and_complete() -> None:
-    module = script("docs/ablation.py")
+    module = script("ablation")
     assert {claim: set(cells) for claim, cells in CELLS.items()} == {
         claim.id: {module.WHOLE, *claim.assumptions} for paper in PAPERS for claim in paper.claims
     }
@@ -38,7 +38,7 @@ def test_the_page_is_made_of_its_cells_and_complete() -> None:
 @pytest.mark.timeout(600)
 def test_the_default_audit_finds_what_its_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(DOCS)
-    assert script("docs/make.py").default_audit() == (DOCS / "default-audit.md").read_text(encoding="utf-8")
+    assert script("make").default_audit() == (DOCS / "default-audit.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -68,7 +68,7 @@ def test_the_package_has_a_counterexample_to_each_claim_found_violated_with_all_
 
 def test_the_page_of_constants_has_what_its_runs_give() -> None:
     """A bound off the clock, on all of its paper's runs; all bounds have a row, or a reason."""
-    module = script("docs/constants.py")
+    module = script("constants")
     page = (DOCS / "constants.md").read_text(encoding="utf-8")
     paper = next(paper for paper in PAPERS if paper.name == "snap")
     sides = {"snap.lemma13": module.of_claim(LEDGER["snap.lemma13"], paper, module.runs(paper))}
@@ -80,7 +80,7 @@ def test_the_page_of_constants_has_what_its_runs_give() -> None:
 
 
 def test_the_findings_are_those_of_the_ledger() -> None:
-    module = script("docs/findings.py")
+    module = script("findings")
     page = (DOCS / "findings.md").read_text(encoding="utf-8")
     assert page == module.page()
     for claim in LEDGER.values():
