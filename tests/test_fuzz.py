@@ -104,14 +104,10 @@ ONE_STEP = ["--steps1", "1", "--steps2", "1", "--at", "1"]
 ANY_FILE = files(st.one_of(documents(), damaged_documents(), json_values()))
 
 
-def commands(names: list[str], *, wild: bool) -> st.SearchStrategy[tuple[str, list[str]]]:
-    return st.sampled_from(names).flatmap(lambda name: st.tuples(st.just(name), options(name, wild=wild)))
-
-
 @FAST
-@given(ANY_FILE, commands(["classify", "solve"], wild=True))
-def test_any_file_to_classify_and_solve(file: tuple[str, bytes], command: tuple[str, list[str]]) -> None:
-    name, arguments = command
+@given(ANY_FILE, st.sampled_from(["classify", "solve"]), st.data())
+def test_any_file_to_classify_and_solve(file: tuple[str, bytes], name: str, data: st.DataObject) -> None:
+    arguments = data.draw(options(name, wild=True))
     with own_folder() as folder:
         (folder / file[0]).write_bytes(file[1])
         answer = kept(name, file[0], *arguments)
