@@ -2,20 +2,16 @@
 
 Prints every disagreement with what reproduces it, and a summary. Audits S, S + 1, .. of seed S are run; the exit status
 is 1 if a verdict, a number, an error bar or evidence is wrong, and 0 if nothing is, whatever was left undecided.
-``--keep FOLDER`` keeps what was audited, and takes it from there in the next run, in which only the oracle works.
 """
 
 import argparse
 import json
-import pickle
 import sys
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 from tests.oracle.audited import audited
@@ -41,7 +37,6 @@ def compared(
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--audits", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep", type=Path, help="keep audits in this folder, and take them from there")
     parser.add_argument("--quiet", action="store_true", help="leave out what was left undecided")
     chosen = parser.parse_args(arguments)
     verdicts: Counter[str] = Counter()
@@ -51,7 +46,7 @@ def compared(
         document, settings = draw(seed)
         found: list[Found]
         try:
-            audit = _kept(chosen.keep, seed, partial(audit_of, document, settings))
+            audit = audit_of(document, settings)
             verdicts.update(row["verdict"] for row in audit.rows.values())
             found = faults(document, audit)
         except Exception:
@@ -71,18 +66,6 @@ def compared(
     for (kind, claim), count in sorted(counted.items()):
         print(f"    {kind:12} {claim:34} {count}")
     return int(any(kind not in HARMLESS for kind, _ in counted))
-
-
-def _kept(folder: Path | None, seed: int, audit: Callable[[], Any]) -> Any:
-    if folder is None:
-        return audit()
-    file = folder / f"{seed}.pickle"
-    if file.exists():
-        return pickle.loads(file.read_bytes())
-    found = audit()
-    folder.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(pickle.dumps(found))
-    return found
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ import dataclasses
 import random
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import flint
@@ -178,15 +177,14 @@ def test_a_recorded_logarithm_outside_its_bar_is_noticed(truth: Experiment, exam
 
 
 def test_the_command_reports_and_fails(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, example: Audited
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, example: Audited
 ) -> None:
     monkeypatch.setattr("tests.oracle.sweep.random_audit", lambda seed: (EXAMPLE, SETTINGS))
     monkeypatch.setattr("tests.oracle.sweep.audited", lambda document, settings: example)
-    assert main(["--audits", "1", "--keep", str(tmp_path)]) == 0
+    assert main(["--audits", "1"]) == 0
     assert f"1 audits, {len(STATEMENTS)} verdicts" in capsys.readouterr().out
     lie = dict(example.rows) | {"ntp.lemma3": dict(example.rows["ntp.lemma3"]) | {"verdict": "violated"}}
     monkeypatch.setattr("tests.oracle.sweep.audited", lambda *_: dataclasses.replace(example, rows=lie))
-    assert main(["--audits", "1", "--keep", str(tmp_path)]) == 0  # taken from the folder
     assert main(["--audits", "1"]) == 1
     assert "verdict: ntp.lemma3: violated" in capsys.readouterr().out
 

@@ -11,10 +11,5 @@ from tests.oracle.snap.audited import audited
 from tests.oracle.snap.checking import check
 from tests.oracle.snap.random_classes import random_audit
 
-
-def main(arguments: list[str] | None = None) -> int:
-    return sweep.compared(arguments, str(__doc__), random_audit, audited, check)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(sweep.compared(None, str(__doc__), random_audit, audited, check))
