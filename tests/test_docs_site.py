@@ -30,12 +30,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_page_is_in_the_table_of_contents_once() -> None:
-    listed = re.findall(r"^[\w/-]+$", (DOCS / "index.md").read_text(encoding="utf-8"), re.M)
-    found = [path.relative_to(DOCS).with_suffix("") for path in DOCS.rglob("*.md") if "_build" not in path.parts]
-    assert sorted(listed) == sorted({path.as_posix() for path in found} - {"index"})
-
-
 def test_every_figure_is_documented_as_a_function() -> None:
     page = (DOCS / "api" / "figures.md").read_text(encoding="utf-8")
     drawn = [one.draws for paper in PAPERS for one in paper.figures if one.of != "run"]
