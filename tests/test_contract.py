@@ -1,15 +1,286 @@
-"""Every claim of every paper keeps its contract."""
+"""What every claim of every paper keeps, its planted twins among it."""
 
 import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
 
+import flint
+import latex2mathml.converter
+import numpy as np
 import pytest
 
-from marginaudit.reports import LEDGER
+from marginaudit.orders.ntp import CASES as SENTENCES
+from marginaudit.orders.snap import CASES as CLASSES
+from marginaudit.reports import LEDGER, Claim, Finding, Verdict
+from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.claim import Judgement
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.judgements import Decided
-from marginaudit.reports.standing import Severity
-from tests import contract
-from tests.pages import ROOT
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims.lemma5 import LEMMA5_PARTS
+from marginaudit.reports.ntp.claims.lemma6 import LEMMA6_LOWER, LEMMA6_UPPER
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered
+from marginaudit.reports.snap import ClassConfig, ClassRun
+from marginaudit.reports.snap.claims.lemma17 import LEMMA17_BOUND
+from marginaudit.reports.snap.claims.theorem1_a import XI_POSITIVE
+from marginaudit.reports.source_words import MOST_WORDS
+from marginaudit.reports.standing import Severity, Status
+from marginaudit.training.ntp.model.losses import log_infimum_ball
+from tests.pages import ROOT, anchors
+from tests.twins import OF_KIND, decided_with, opposite, parts, scaled_bound, turned
+
+PAPER_OF: Mapping[str, Paper] = {claim.id: paper for paper in PAPERS for claim in paper.claims}
+
+VARIANTS = {
+    "snap.corollary2.any-classes",
+    "snap.lemma11.any-delta",
+    "snap.lemma9.scan.any-t",
+    "snap.theorem1.a.any-t",
+    "snap.theorem2.common.from-zero",
+    "snap.theorem2.distinct.from-zero",
+    "snap.theorem3.gain.sgd",
+    "snap.theorem3.growth.from-zero",
+    "snap.eq71.continuous",
+    "snap.lemma12.Y.eq26",
+}
+"""Of printed statements, with names that do not tell it."""
+
+
+def printed(name: str) -> bool:
+    """Whether the source prints the statement."""
+    return not (name.endswith((".rederived", ".any-step", ".any-M")) or name.startswith("sharp.") or name in VARIANTS)
+
+
+def is_quoted(claim: Claim) -> None:
+    """A printed statement is quoted with its place; another names the printed one that it corrects or sharpens."""
+    words = claim.source_words
+    if printed(claim.id):
+        assert words.quotation
+        assert words.place
+        assert not words.corrects
+        assert len(words.quotation.split()) <= MOST_WORDS
+    else:
+        assert printed(words.corrects)
+        assert words.corrects in LEDGER
+        assert words.reading
+        assert not words.quotation
+    assert all(text == " ".join(text.split()) for text in (words.quotation, words.place, words.reading))
+
+
+def renders(claim: Claim) -> None:
+    """Its texts are printable, its formulas MathML without a raw command."""
+    assert all(text.isprintable() for text in (claim.statement, claim.formula, claim.source, claim.instead))
+    assert not re.search(r"\{(start|over|first)\}", claim.statement + claim.instead)
+    for formula in claim.formulas:
+        assert "\\" not in latex2mathml.converter.convert(formula)
+
+
+def is_proved_where_it_says(claim: Claim) -> None:
+    """The proof that it names is on the page, and is its own where the page names the claims of its sections."""
+    known = claim.standing
+    assert (known.status is Status.OPEN) <= (known.proof is None)
+    assert all(one.verdict in (Verdict.HOLDS, Verdict.VIOLATED) for one in claim.implications)
+    for proof in (known.proof, *(one.proof for one in claim.implications)):
+        if proof:
+            page, _, place = proof.partition("#")
+            assert place in anchors(page)
+    assert all(LEDGER[used].standing.status is Status.PROVED for used in known.uses)
+    assert claim.id not in known.uses
+    text = (ROOT / "docs" / "proofs-snap.md").read_text(encoding="utf-8")
+    headings = dict(re.findall(r"^### (\d\.\d) (.*)$", text, re.M))
+    for number in re.findall(r"docs/proofs-snap\.md,? section ([\d.]*\d)", claim.instead):
+        assert re.sub(r"\.any-\w+$", "", claim.id) in headings[number]
+    if claim.id.startswith("sharp."):
+        text = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
+        assert f"Audited by `{claim.id}`: `marginaudit claims {claim.id}`." in text
+    if re.fullmatch(r"snap\..*\.rederived", claim.id):
+        assert any(f"`{claim.id}`" in heading for heading in headings.values())
+
+
+def stands_as_it_says(claim: Claim) -> None:
+    """What is refuted has a counterexample, a severity and a remedy; what is open says what would settle it."""
+    known, shipped = claim.standing, smallest_counterexample(PAPER_OF[claim.id], claim) is not None
+    assert (known.status is Status.OPEN) == bool(known.settles)
+    assert (known.status is Status.REFUTED) == bool(known.weakest) == bool(known.wrong)
+    assert (known.status is Status.REFUTED) == (shipped or bool(known.formula))
+    assert not (shipped and known.formula)
+    assert (known.severity is None) == (known.status is not Status.REFUTED)
+    assert known.severity is Severity.EXTREME or not known.formula
+
+
+# Planted twins
+
+
+def floor_of(labels: Callable[[int], int]) -> Callable[[int, flint.arb], flint.arb]:
+    """The infimum for another number of labels."""
+    return lambda V, A: log_infimum_ball(labels(V) + 1, A)
+
+
+def lemma5_with(name: str, by: float) -> Mapping[str, Any]:
+    """One part of Lemma 5 with its bound, a logarithm, lowered."""
+    [name] = [found for found in LEMMA5_PARTS if name in found]
+    formula = LEMMA5_PARTS[name].upper
+    assert formula is not None
+    lowered = replace(LEMMA5_PARTS[name], upper=lambda run, t: np.asarray(formula(run, t)) - by)
+    return {"parts": {**LEMMA5_PARTS, name: lowered}}
+
+
+def lemma7_with(name: str, factor: float) -> Mapping[str, Any]:
+    """Lemma 7 with another a_t, and from t = 1 on."""
+    judgement: Any = LEDGER[name].judgement
+    allowed = judgement.decide.keywords["allowed"]
+    return {"allowed": lambda run, norm: factor * allowed(run, norm), "threshold": None}
+
+
+FLOOR: tuple[Mapping[str, Any], ...] = (
+    {"claimed": floor_of(lambda V: V)},
+    {"claimed": floor_of(lambda V: V - 2)},
+    {"claimed": lambda V, A: log_infimum_ball(V, A * (1 + 1e-9))},
+    {"rate": lambda run: 2 * run.eta / run.norm_kq},
+    {"rate": lambda run: 1.0067 * run.eta / run.norm_kq},
+)
+
+DECIDED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+    "ntp.corollary1.lower": ({"factor": 7},),
+    "ntp.corollary1.lower.rederived": ({"factor": 7},),
+    "ntp.lemma5": (
+        lemma5_with("never decreases", 0.02),
+        lemma5_with("each other position", 1e-9),
+        lemma5_with("each other token", 1e-9),
+        lemma5_with("summed", 1e-9),
+    ),
+    "ntp.lemma6": (
+        {"lower": scaled_bound(LEMMA6_LOWER, "lower", 9)},
+        {"upper": scaled_bound(LEMMA6_UPPER, "upper", 1 - 1e-11)},
+    ),
+    "ntp.lemma7": (lemma7_with("ntp.lemma7", 1e-6), lemma7_with("ntp.lemma7", -1)),
+    "ntp.lemma7.rederived": (lemma7_with("ntp.lemma7.rederived", 1e-6),),
+    "sharp.lemma7": (lemma7_with("sharp.lemma7", 1 / 1100), lemma7_with("sharp.lemma7", -1)),
+    "sharp.floor": FLOOR,
+    "sharp.floor.any-step": FLOOR,
+}
+"""Other constants of procedures."""
+
+OTHERWISE: Mapping[str, Callable[[Any], Judgement]] = {
+    "ntp.prop1.direction": turned,
+    "ntp.theorem3.order": opposite,
+    "ntp.theorem3.order.any-step": opposite,
+    "ntp.theorem3.order.rederived": opposite,
+}
+"""Twins that are not those of their kind."""
+
+BOUND_BY: Mapping[str, Judgement] = {"snap.lemma17": LEMMA17_BOUND, "snap.theorem1.a": XI_POSITIVE}
+"""The bounds that procedures judge by."""
+
+FALSE: Mapping[str, str] = {
+    "ntp.corollary1.upper": "",
+    "ntp.corollary1.upper.rederived": "",
+    "ntp.theorem2.floor": "",
+    "ntp.theorem3.prediction": "",
+    "ntp.theorem3.prediction.rederived": "",
+    "snap.remark1": "",
+    "snap.remark2": "One c serves every s",
+    "snap.remark3": "M^-(1-omega_0) > M^-0.99",
+    "snap.eq64": "The derivative",
+    "snap.lemma12.Y.eq26": "",
+    "snap.eq71.continuous": "",
+    "snap.eq112": "The rate",
+    "snap.theorem4.growth": "The bound's logarithm",
+    "snap.theorem4.ends": "",
+    "snap.theorem1.b": "After, at t_0 along ln M",
+    "snap.lemma10": "The first bound below the second",
+    "snap.lemma11.any-delta": "Eq. 62 with Delta/N-bar, late, delta = (1-1/K)^N/2",
+    "snap.corollary1": "Steps along delta",
+    "snap.lemma9.scan.any-t": "",
+    "snap.lemma12.any-step": "Eq. 66 against SGD",
+    "snap.theorem1.form": "",
+    "snap.lemma4": "",
+    "snap.theorem3.gain.sgd": "",
+    "snap.eq13": "xi",
+    "snap.theorem4.closed-form": "",
+    "snap.theorem4.scan": "Eq. 14",
+    "snap.theorem4.snap": "Eq. 14",
+}
+"""The parts of claims that are themselves violated; "" for a claim of one part."""
+
+LONG = {
+    "ntp.theorem3.order.rederived": 50_000,
+    "sharp.floor": 50_000,
+    "sharp.floor.any-step": 50_000,
+    "ntp.theorem2.rate": 50_000,
+    "sharp.rate": 10**9,
+    "sharp.rate.any-step": 10**9,
+    "sharp.theorem1.squared": 10**9,
+}
+"""Steps of stage 2 that a statement about late steps needs."""
+
+
+@cache
+def sentences_run(steps2: int) -> Run:
+    """Example 1, trained once for each length of stage 2."""
+    at = None if steps2 == 900 else tuple(np.unique(np.geomspace(1, steps2, 600).astype(int)).tolist())
+    return Run(SENTENCES["example-1"](), Config(steps2=steps2, at=at))
+
+
+@cache
+def classes_run(case: str) -> ClassRun:
+    """A built-in case of the second paper, trained once."""
+    return ClassRun(CLASSES[case](), ClassConfig(seeds=700))
+
+
+def run_of(claim: Claim) -> Any:
+    """The run on which the claim's twins are judged."""
+    if not claim.id.startswith("snap."):
+        return sentences_run(LONG.get(claim.id, 900))
+    if claim.id == "snap.fig6.direction":
+        return classes_run("snap-medium")
+    return classes_run("snap-single" if "single_common" in claim.assumptions else "snap-symmetric")
+
+
+def twins(claim: Claim) -> Iterator[tuple[str, Judgement, Judgement]]:
+    """The name of each part that is not itself violated, its judgement and a false twin of it."""
+    if claim.id in DECIDED:
+        yield from (("", claim.judgement, decided_with(claim, **change).judgement) for change in DECIDED[claim.id])
+    else:
+        judgements = {"": BOUND_BY[claim.id]} if claim.id in BOUND_BY else parts(claim)
+        for name, judgement in judgements.items():
+            if FALSE.get(claim.id) != name:
+                yield name, judgement, (OTHERWISE.get(claim.id) or OF_KIND[type(judgement)])(judgement)
+
+
+@cache
+def judged(name: str, part: str) -> Finding:
+    """A part of a claim on the run of its twins."""
+    found: Finding = parts(LEDGER[name])[part].judge(run_of(LEDGER[name]))
+    return found
+
+
+def has_false_twins(claim: Claim) -> None:
+    """Each part is violated once a constant is tightened, an exponent wrong or a sign swapped, or as it stands."""
+    on = run_of(claim)
+    if claim.id in FALSE:
+        assert judged(claim.id, FALSE[claim.id]).verdict is Verdict.VIOLATED
+    for name, judgement, planted in twins(claim):
+        found = judgement.judge(on) if claim.id in BOUND_BY else judged(claim.id, name)
+        assert found.verdict in {Verdict.HOLDS, Verdict.VACUOUS}, name
+        assert planted.judge(on).verdict is Verdict.VIOLATED, name
+
+
+def is_drawn(claim: Claim) -> None:
+    """What was measured of it along the steps makes a figure."""
+    for name in parts(claim):
+        finding = judged(claim.id, name)
+        if finding.curve is not None:
+            figure = measured_figure(curve_title("d", claim.id), finding.curve, finding)
+            assert rendered(figure, ".svg").rstrip().endswith(b"</svg>"), name
+
+
+# The tests
+
 
 SLOW = {
     "snap.remark1",
@@ -20,37 +291,41 @@ SLOW = {
 }
 """Claims with a counterexample that takes long."""
 
-SHIPPED = [name for name, claim in LEDGER.items() if smallest_counterexample(contract.PAPER_OF[name], claim)]
+SHIPPED = [name for name, claim in LEDGER.items() if smallest_counterexample(PAPER_OF[name], claim)]
 
 
 @pytest.mark.parametrize("name", LEDGER)
 def test_a_claim(name: str) -> None:
     claim = LEDGER[name]
-    contract.is_quoted(claim)
-    contract.renders(claim)
-    contract.is_proved_where_it_says(claim)
-    contract.stands_as_it_says(claim)
+    is_quoted(claim)
+    renders(claim)
+    is_proved_where_it_says(claim)
+    stands_as_it_says(claim)
 
 
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name == "snap.fig6.direction" else name for name in LEDGER]
 )
 def test_false_twins_of_a_claim_are_violated_and_its_plot_is_drawn(name: str) -> None:
-    contract.has_false_twins(LEDGER[name])
-    contract.is_drawn(LEDGER[name])
+    has_false_twins(LEDGER[name])
+    is_drawn(LEDGER[name])
 
 
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in SHIPPED]
 )
 def test_the_counterexample_that_ships_violates_its_claim(name: str) -> None:
-    contract.is_violated_by_its_counterexample(LEDGER[name])
+    claim, paper = LEDGER[name], PAPER_OF[name]
+    data = smallest_counterexample(paper, claim)
+    assert paper.space is not None
+    config = replace(paper.space.runs[False][0][1], **dict(claim.standing.settings))
+    assert claim.judge(paper.run(data, config)).verdict is Verdict.VIOLATED
 
 
 def test_each_procedure_has_planted_constants() -> None:
-    planted = {*contract.DECIDED, *contract.BOUND_BY}
+    planted = {*DECIDED, *BOUND_BY}
     procedures = {name for name, claim in LEDGER.items() if isinstance(claim.judgement, Decided)}
-    assert planted <= procedures <= planted | set(contract.FALSE)
+    assert planted <= procedures <= planted | set(FALSE)
 
 
 def test_as_many_datasets_were_hunted_as_is_said() -> None:
