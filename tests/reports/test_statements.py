@@ -1,9 +1,7 @@
 """The graph of statements, its picture, the page of it and the section of the report."""
 
-import importlib.util
 import re
 from dataclasses import replace
-from types import ModuleType
 
 import matplotlib as mpl
 import networkx as nx
@@ -15,20 +13,11 @@ from marginaudit.reports.page import svg
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.standing import OPEN, Status
 from marginaudit.reports.statements import Link, drawn_arcs, graph, graph_figures, layers, sound, statements_figure
-from tests.pages import ROOT
+from tests.pages import ROOT, script
 from tests.papers import changed
 
 WHOLE = graph(PAPERS)
 STATUS = {name: WHOLE.nodes[name]["status"] for name in WHOLE}
-
-
-def docs() -> ModuleType:
-    specification = importlib.util.spec_from_file_location("statements", ROOT / "docs" / "statements.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
 
 
 def test_every_statement_is_in_the_graph_with_its_standing() -> None:
@@ -76,8 +65,7 @@ def test_an_arc_that_others_make_up_for_is_not_drawn() -> None:
 
 
 def test_the_page_and_its_picture_are_what_the_script_makes() -> None:
-    module = docs()
-    assert (ROOT / "docs" / "statements.md").read_text(encoding="utf-8") == module.page()
+    assert (ROOT / "docs" / "statements.md").read_text(encoding="utf-8") == script("statements").page()
     picture = (ROOT / "docs" / "statements.svg").read_bytes()
     if f"Matplotlib v{mpl.__version__}," not in picture.decode("utf-8"):
         pytest.skip("the picture was drawn by another version of matplotlib, which places it otherwise")
