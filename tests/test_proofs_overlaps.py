@@ -174,10 +174,10 @@ def test_7_9_how_phi_moves(K: int, seed: int) -> None:
     logits = Logits(data)
     rng = np.random.default_rng(seed)
     z = rng.standard_normal(len(logits.names)) / 10
-    Phi, G, S = phi_with_G_and_S(logits.attended(z), logits.asked)
+    Phi, G, S = phi_with_G_and_S(logits.attended(z), data.asked)
     for i in range(len(z)):
         one = 1e-5 * (np.arange(len(z)) == i)
-        ahead, behind = (phi_with_G_and_S(logits.attended(at), logits.asked)[0] for at in (z + one, z - one))
+        ahead, behind = (phi_with_G_and_S(logits.attended(at), data.asked)[0] for at in (z + one, z - one))
         assert (ahead - behind) / 2e-5 == pytest.approx(G[logits.pairs][i], rel=1e-4, abs=1e-9)
     level = continuous(np.array(50.0), data.M, 0.5)
     found = rates(logits, Approximation(z, np.zeros(len(z))), mean_counts(level, K))
@@ -208,10 +208,10 @@ def test_7_9_phi_stays_below_its_bound_and_rises_near_a_stationary_point() -> No
     data = weakly_correlated_dataset(K=4, M=5000, seed=1)
     steps, eta_Y, eta_Z = np.array([1, 10**3, 10**6, 10**9]), 0.5, 0.3
     path = follow(data, turned(steps, 4, 5000, eta_Y, eta_Z).value)
-    start = phi_with_G_and_S(path.logits.attended(np.zeros(len(path.logits.names))), path.logits.asked)[0]
+    start = phi_with_G_and_S(path.logits.attended(np.zeros(len(path.logits.names))), path.logits.data.asked)[0]
     for t, z in zip(steps, path.z.value, strict=True):
         way = 4 * float(precise_logit(t / 4, 5000, eta_Y)) / 5000
-        assert phi_with_G_and_S(path.logits.attended(z), path.logits.asked)[0] <= start + eta_Z / eta_Y * way**2
+        assert phi_with_G_and_S(path.logits.attended(z), path.logits.data.asked)[0] <= start + eta_Z / eta_Y * way**2
     D = np.array([[0.99, 0.003, 0.007], [0.006, 0.988, 0.006], [0.004, 0.009, 0.987]])
     for row in D:
         assert "&".join(f"{x:g}" for x in row) in PAGE

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import Floats, read_only
 from marginaudit.orders.notebook import html_table
@@ -106,6 +107,11 @@ class SequenceClasses:
         return tuple(token for token in self.tokens if token in occurring)
 
     @cached_property
+    def index(self) -> dict[Token, int]:
+        """Position of each token in `tokens`."""
+        return {token: i for i, token in enumerate(self.tokens)}
+
+    @cached_property
     def next_tokens(self) -> tuple[Token, ...]:
         """Each class's next token."""
         return tuple(c.next for c in self.classes)
@@ -117,6 +123,12 @@ class SequenceClasses:
         for n, c in enumerate(self.classes):
             classes.setdefault(c.query, []).append(n)
         return {query: tuple(found) for query, found in classes.items()}
+
+    @cached_property
+    def asked(self) -> NDArray[np.int64]:
+        """Each class's query, its position in `queries`, shape (classes,)."""
+        number = {query: i for i, query in enumerate(self.queries)}
+        return np.array([number[c.query] for c in self.classes])
 
     @cached_property
     def P(self) -> Floats:

@@ -98,7 +98,7 @@ def steps_of_sgd(run: ClassRun) -> Series:
             moved = [arb(0)] * len(logits.names)
             for n in range(run.K):
                 along = sum((weights[k, n] * ball(place.own.E[n, k] if k != n else 1.0) for k in range(run.K)), arb(0))
-                for i in np.flatnonzero((query == logits.asked[n]) & (F[token, n] > 0)).tolist():
+                for i in np.flatnonzero((query == run.dataset.asked[n]) & (F[token, n] > 0)).tolist():
                     f = ball(F[token[i], n])
                     g = sum((weights[k, n] * ball(F[token[i], k]) for k in range(run.K)), arb(0))
                     moved[i] += ball(run.eta_Z) * f * (g - f * along) / run.K

@@ -59,6 +59,6 @@ def descend_both(
             direction = np.einsum("snl,sn->sl", F, np.linalg.inv(gram)[seed, n])
         pulled = f * (g - f * (f * g).sum(axis=1, keepdims=True))
         query, token = logits.pairs
-        z = z + eta_Z * np.where(query == logits.asked[n][:, np.newaxis], pulled[:, token], 0.0)
+        z = z + eta_Z * np.where(query == data.asked[n][:, np.newaxis], pulled[:, token], 0.0)
         Y = Y + eta_Y * direction[:, :, np.newaxis] * error[:, np.newaxis, :]
     return found

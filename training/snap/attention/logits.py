@@ -30,17 +30,9 @@ class Logits:
     data: SequenceClasses
 
     @cached_property
-    def asked(self) -> Integers:
-        """Each class's query, its position in `SequenceClasses.queries`."""
-        found = np.empty(self.data.K, dtype=np.int64)
-        for query, members in enumerate(self.data.queries.values()):
-            found[list(members)] = query
-        return found
-
-    @cached_property
     def of_query(self) -> Floats:
         """1 where a class is of a query, shape (queries, classes)."""
-        return np.asarray((self.asked == np.arange(len(self.data.queries))[:, np.newaxis]).astype(np.float64))
+        return np.asarray((self.data.asked == np.arange(len(self.data.queries))[:, np.newaxis]).astype(np.float64))
 
     @cached_property
     def pairs(self) -> tuple[Integers, Integers]:
@@ -62,7 +54,7 @@ class Logits:
         """f_n = c_n/|c_n|, c_n(l) proportional to P(l|n) exp(z), of shape (.., classes, contextual)."""
         scores = np.zeros((*z.shape[:-1], *self.of_query.shape[:1], len(self.data.contextual)))
         scores[..., self.pairs[0], self.pairs[1]] = z
-        logs = self._log_P + scores[..., self.asked, :]
+        logs = self._log_P + scores[..., self.data.asked, :]
         powers = np.exp(logs - logs.max(axis=-1, keepdims=True))
         return np.asarray(powers / np.linalg.norm(powers, axis=-1, keepdims=True))
 

@@ -57,8 +57,8 @@ class Tokens:
     """Rows and columns of a dataset's classes: next token and tokens in Y, query in Z."""
 
     def __init__(self, data: SequenceClasses) -> None:
-        found, place = classes_of(data), {token: i for i, token in enumerate(data.tokens)}
-        rows = np.array([place[token] for token in data.contextual])[found.token]
+        found = classes_of(data)
+        rows = np.array([data.index[token] for token in data.contextual])[found.token]
         self.next, self.query = found.label, found.query
         self.support = np.split(rows, found.first[1:-1])
         self.summed = max(map(len, self.support))

@@ -80,8 +80,7 @@ class ClassTrajectory:
     def margins(self) -> Floats:
         """Logit of each class's next token over the others' mean, M h where Y is Lemma 5's, shape (n, classes)."""
         data, own = self.logits.data, np.arange(self.logits.data.K)
-        place = {token: i for i, token in enumerate(data.tokens)}
-        rows, following = ([place[token] for token in names] for names in (data.contextual, data.next_tokens))
+        rows, following = ([data.index[token] for token in names] for names in (data.contextual, data.next_tokens))
         found = []
         for z, Y in zip(self.z.value, self.Y, strict=True):
             with np.errstate(over="ignore", invalid="ignore"):  # shown as null
@@ -141,8 +140,7 @@ def _kept(count: int, numbers: int) -> NDArray[np.int64]:
 
 
 def _z(logits: Logits, attention: Recorded, kept: NDArray[np.int64]) -> Approximation:
-    place = {token: i for i, token in enumerate(logits.data.tokens)}
-    columns = np.array([place[token] for token in logits.data.contextual], dtype=np.int64)
+    columns = np.array([logits.data.index[token] for token in logits.data.contextual], dtype=np.int64)
     query, token = logits.pairs
     z = np.array([attention.weights[i][query, columns[token]] for i in kept], dtype=np.float64)
     return Approximation(z, attention.roundoff * np.abs(z) + LEAST_CHANGE)

@@ -16,7 +16,6 @@ def attention(data: SequenceClasses, Z: Floats) -> Floats:
 
     Source: arXiv 2305.16380, eq. 5.
 
-    >>> from marginaudit.orders.snap import SequenceClasses
     >>> data = SequenceClasses.from_weights("two", 9, [("n0", "q", {"a": 7, "the": 3}), ("n1", "q", {"the": 1})])
     >>> attention(data, np.array([[np.log(3), 0.0]])).round(3).tolist()
     [[0.875, 0.125], [0.0, 1.0]]
@@ -26,10 +25,7 @@ def attention(data: SequenceClasses, Z: Floats) -> Floats:
 
 def _shares(data: SequenceClasses, Z: Floats, P: Floats) -> Floats:
     """Proportional to P exp(z) in each class that has a positive P."""
-    asked = np.empty(data.K, dtype=np.int64)
-    for row, members in enumerate(data.queries.values()):
-        asked[list(members)] = row
-    scores = np.where(P > 0, Z[..., asked, :], -np.inf)
+    scores = np.where(P > 0, Z[..., data.asked, :], -np.inf)
     weights = P * np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 

@@ -63,12 +63,10 @@ class Samples(NamedTuple):
 
 def classes_of(data: SequenceClasses) -> Classes:
     """The arrays of a dataset."""
-    column = {token: i for i, token in enumerate(data.tokens)}
     row = {token: i for i, token in enumerate(data.contextual)}
-    asked = {query: i for i, query in enumerate(data.queries)}
     return Classes(
-        label=np.array([column[c.next] for c in data.classes]),
-        query=np.array([asked[c.query] for c in data.classes]),
+        label=np.array([data.index[c.next] for c in data.classes]),
+        query=data.asked,
         first=np.cumsum([0, *(len(c.support) for c in data.classes)]),
         token=np.array([row[token] for c in data.classes for token in c.support]),
         probability=np.array([c.probabilities[token] for c in data.classes for token in c.support]),
