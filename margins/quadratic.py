@@ -1,7 +1,6 @@
 """The quadratic program min ||W||^2/2 s.t. A w >= 1, solved with cvxpy and Clarabel."""
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 import scipy  # its subpackages load when first used
@@ -22,56 +21,42 @@ WIDEST_RELATIVE_GAP = 1e-4
 """A wider gap bounds the direction no better than 1e-2 and is called a failure of the solver."""
 
 
-@dataclass(frozen=True, eq=False)
-class Attempt:
-    """Result of one solve: W and the multipliers where there are any, and the solver's status for a report."""
-
-    W: Matrix | None
-    multipliers: Matrix | None
-    status: str
-
-
 def solve_quadratic(rows: Rows) -> Certified | SolverFailure:
     """The repaired solution with its certificate, or the failure to raise unless infeasibility is proved.
 
     The solver's status decides nothing: a solution is one whose arrays pass :func:`certify`.
     """
-    attempt = attempted(rows)
-    found = None
-    if attempt.W is not None and attempt.multipliers is not None:
-        found = certify(rows, attempt.W, attempt.multipliers)
-    if found is not None and found.relative_gap <= WIDEST_RELATIVE_GAP:
+    W, multipliers, status = attempted(rows)
+    if W is None or multipliers is None:
+        residuals = "no solution and no multipliers"
+    elif (found := certify(rows, W, multipliers)) is None:
+        least = float(np.min(rows.margins(W)[0]))
+        residuals = f"least margin {least:.3g}, expected positive beyond rounding, and no proof of infeasibility"
+    elif found.relative_gap > WIDEST_RELATIVE_GAP:
+        residuals = f"relative duality gap up to {found.relative_gap:.3g}, expected at most {WIDEST_RELATIVE_GAP:g}"
+    else:
         return found
-    return SolverFailure(f"{SOLVER} ended with status {attempt.status!r}: {_residuals(rows, attempt, found)}")
+    return SolverFailure(f"{SOLVER} ended with status {status!r}: {residuals}")
 
 
-def _residuals(rows: Rows, attempt: Attempt, found: Certified | None) -> str:
-    if found is not None:
-        return f"relative duality gap up to {found.relative_gap:.3g}, expected at most {WIDEST_RELATIVE_GAP:g}"
-    if attempt.W is None:
-        return "no solution and no multipliers"
-    least = float(np.min(rows.margins(attempt.W)[0]))
-    return f"least margin {least:.3g}, expected positive beyond rounding, and no proof of infeasibility"
-
-
-def attempted(rows: Rows) -> Attempt:
-    """Solve for the rows scaled to length 1, in as few coordinates as they span."""
+def attempted(rows: Rows) -> tuple[Matrix | None, Matrix | None, str]:
+    """W, multipliers and status of a solve for the rows scaled to length 1, in as few coordinates as they span."""
     reduced, left, right = in_few_coordinates(rows)
     A = reduced.sparse()
     lengths = row_lengths(A)
     if lengths.min() < SHORTEST or lengths.max() > LONGEST:
-        return Attempt(None, None, f"not tried: rows of length {lengths.min():g} to {lengths.max():g}")
+        return None, None, f"not tried: rows of length {lengths.min():g} to {lengths.max():g}"
     used = np.unique(A.indices)
     A = scipy.sparse.csr_array(scipy.sparse.diags_array(1 / lengths) @ A[:, used])
     target = float(lengths.min())  # right-hand sides at most 1, the largest 1
     w, lam, status = solve_program(A, target / lengths)
     if w is None or lam is None:
-        return Attempt(None, None, status)
+        return None, None, status
     flat = np.zeros(np.prod(reduced.shape))
     flat[used] = w / target
     W = flat.reshape(reduced.shape)
     W = W if left is None else left @ W
-    return Attempt(W if right is None else W @ right.T, lam / (lengths * target), status)
+    return W if right is None else W @ right.T, lam / (lengths * target), status
 
 
 def solve_program(A: "scipy.sparse.csr_array[np.float64]", b: Matrix) -> tuple[Matrix | None, Matrix | None, str]:

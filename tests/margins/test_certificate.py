@@ -34,7 +34,7 @@ def test_status_words_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         solve_kq(dataset)
     rows = rows_of([(0, 2), (0, 3), (1, 3)], 4)
     patched(monkeypatch, lambda w, lam, status: (w * np.array([1.0, -3.0, 1.0, 1.0])[: len(w)], lam, "optimal"))
-    least = rows.margins(known(quadratic.attempted(rows).W))[0]
+    least = rows.margins(known(quadratic.attempted(rows)[0]))[0]
     assert least.min() < 0 < least.max()
     assert f"least margin {least.min():.3g}, expected positive" in str(quadratic.solve_quadratic(rows))
     patched(monkeypatch, lambda w, lam, status: (w, 0.9 * lam, "optimal"))
