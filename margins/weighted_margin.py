@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-import scipy  # its subpackages load when first used
-
 from marginaudit.margins.errors import CertificateError
+from marginaudit.margins.exact import component_edges
 from marginaudit.margins.rows import Indices
 
 
@@ -74,6 +72,7 @@ class WeightedMargin:
 def weighted_margin(mass: Indices, winner: Indices, loser: Indices) -> WeightedMargin:
     """Solve and verify.
 
+    >>> import numpy as np
     >>> found = weighted_margin(np.array([1, 2, 1]), np.array([0, 1]), np.array([1, 2]))
     >>> [str(x) for x in found.x], [str(m) for m in found.multiplier]
     (['1', '0', '-1'], ['1', '1'])
@@ -85,12 +84,8 @@ def weighted_margin(mass: Indices, winner: Indices, loser: Indices) -> WeightedM
     CertificateError
         The result does not meet the optimality conditions.
     """
-    nodes = len(mass)
-    graph = scipy.sparse.coo_array((np.ones(len(winner), dtype=np.int8), (winner, loser)), shape=(nodes, nodes))
-    part = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
     forest = _Forest(mass.tolist(), list(zip(winner.tolist(), loser.tolist(), strict=True)))
-    order = np.argsort(part[winner], kind="stable")
-    for edges in np.split(order, np.flatnonzero(np.diff(part[winner][order])) + 1):
+    for edges, *_ in component_edges(winner, loser, len(mass)):
         forest.satisfy(edges.tolist())
     found = WeightedMargin(mass, winner, loser, tuple(forest.x), tuple(forest.multiplier))
     found.verify()
