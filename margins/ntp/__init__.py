@@ -1,12 +1,12 @@
 """The two hard-margin SVMs of arXiv 2409.17335, Proposition 2's closed form, and certificates of all three."""
 
 from marginaudit.margins.ntp.constraints import TooDenseError, require_dense, too_dense
-from marginaudit.margins.ntp.cycle import Cycle
 from marginaudit.margins.ntp.documents import certificate_document
 from marginaudit.margins.ntp.kq import solve_kq
 from marginaudit.margins.ntp.ov import solve_ov
 from marginaudit.margins.ntp.solution import (
     ClosedForm,
+    Cycle,
     Exact,
     Infeasible,
     MaxMargin,

@@ -8,8 +8,7 @@ import numpy as np
 
 from marginaudit.margins.errors import NotExact
 from marginaudit.margins.exact import confused_pairs
-from marginaudit.margins.ntp.cycle import Cycle
-from marginaudit.margins.ntp.solution import Exact, Infeasible, MaxMargin, each_value
+from marginaudit.margins.ntp.solution import Cycle, Exact, Infeasible, MaxMargin, each_value
 from marginaudit.margins.ntp.verify import FORMAT
 from marginaudit.orders.ntp import Dataset
 

@@ -12,17 +12,17 @@ from marginaudit.margins.certificate import Certificate, Certified, certify
 from marginaudit.margins.errors import CertificateError, NotExact
 from marginaudit.margins.exact import ExactScores, confused_pairs, joined, solve_exactly
 from marginaudit.margins.farkas import find_farkas
-from marginaudit.margins.method import Method, check_method
 from marginaudit.margins.ntp.constraints import kq_rows, require_dense, require_exact
-from marginaudit.margins.ntp.cycle import Cycle, find_cycle
 from marginaudit.margins.ntp.proposition2 import compare, compare_exactly, decide
 from marginaudit.margins.ntp.solution import (
     ClosedForm,
+    Cycle,
     Exact,
-    Floats,
     MaxMargin,
+    Method,
     Multipliers,
     Optimal,
+    check_method,
     infeasible,
     numerical,
 )
@@ -128,10 +128,12 @@ def _solved_by_query(
 
 
 def _cycles(dataset: Dataset, confused: NDArray[np.bool_]) -> dict[Token, Cycle]:
-    """A cycle for each query whose relation has one: it runs through confused tokens only."""
+    """A checked cycle for each query whose relation has one: it runs through confused tokens only."""
     queries = [dataset.vocabulary[q] for q in np.flatnonzero(confused)]
-    found = {query: find_cycle(dataset, query) for query in queries}
-    return {query: cycle for query, cycle in found.items() if cycle is not None}
+    found = {q: Cycle(q, tokens) for q in queries if (tokens := dataset.orders[q].cycle()) is not None}
+    for cycle in found.values():
+        cycle.verify(dataset)
+    return found
 
 
 def _taken(relations: Relations, chosen: NDArray[np.bool_]) -> Relations:
@@ -163,7 +165,7 @@ def _exact_solution(dataset: Dataset, exact: ExactScores, forms: Mapping[Token, 
     )
 
 
-def _dense(exact: ExactScores, V: int, E: Floats | None) -> tuple[Floats, Floats]:
+def _dense(exact: ExactScores, V: int, E: Matrix | None) -> tuple[Matrix, Matrix]:
     """The scores as an array, and the matrix."""
     scores = np.zeros((V, V))
     scores[exact.token, exact.query] = exact.numerator / exact.denominator

@@ -9,9 +9,17 @@ import numpy as np
 from marginaudit.margins.certificate import Certificate, Certified
 from marginaudit.margins.errors import CertificateError
 from marginaudit.margins.farkas import find_farkas
-from marginaudit.margins.method import Method, check_method
 from marginaudit.margins.ntp.constraints import next_indices, ov_rows, require_dense, require_exact
-from marginaudit.margins.ntp.solution import Exact, MaxMargin, Multipliers, both, infeasible, numerical
+from marginaudit.margins.ntp.solution import (
+    Exact,
+    MaxMargin,
+    Method,
+    Multipliers,
+    both,
+    check_method,
+    infeasible,
+    numerical,
+)
 from marginaudit.margins.polish import polished
 from marginaudit.margins.quadratic import solve_quadratic
 from marginaudit.margins.rows import Indices

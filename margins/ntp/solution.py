@@ -4,23 +4,37 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import ClassVar, Literal, TypeAlias, TypeVar, final
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, final, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.margins.certificate import Certificate, Certified
-from marginaudit.margins.errors import NotExact
+from marginaudit.margins.errors import CertificateError, NotExact
 from marginaudit.margins.farkas import Farkas
-from marginaudit.margins.ntp.cycle import Cycle
-from marginaudit.orders.ntp import Token
+from marginaudit.orders.ntp import Dataset, Token
 
 T = TypeVar("T")
+
+Method: TypeAlias = Literal["auto", "exact", "cvxpy"]
+"""Ways to solve a hard-margin problem."""
 
 Floats: TypeAlias = NDArray[np.float64]
 
 Weights: TypeAlias = Mapping[Token, Mapping[Token, Fraction]]
 """{column token: {row token: value}}."""
+
+
+def check_method(method: str) -> None:
+    """Refuse a method of another name.
+
+    Raises
+    ------
+    ValueError
+        There is no such method.
+    """
+    if method not in get_args(Method):
+        raise ValueError(f"method: got {method!r}, expected one of {', '.join(get_args(Method))}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +204,31 @@ class Exact(Optimal):
     def exact(self) -> "Exact":
         """The solution in rational arithmetic."""
         return self
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """Tokens x_1 >_q x_2 >_q .. >_q x_1: the rows of these relations add up to 0 >= their number."""
+
+    query: Token
+    tokens: tuple[Token, ...]
+
+    def verify(self, dataset: Dataset) -> None:
+        """Check that each step of the cycle is a relation of the dataset.
+
+        Raises
+        ------
+        CertificateError
+            One is not.
+        """
+        order = dataset.orders.get(self.query)
+        steps = zip(self.tokens, (*self.tokens[1:], *self.tokens[:1]), strict=True)
+        if order is None or not self.tokens or not all(order.graph.has_edge(*step) for step in steps):
+            raise CertificateError(f"{self.tokens} is no cycle under query {self.query!r}")
+
+    def as_document(self) -> dict[str, Any]:
+        """The certificate as plain JSON data."""
+        return {"kind": "cycle", "query": self.query, "tokens": list(self.tokens)}
 
 
 @final

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from marginaudit.margins import CertificateError, exact
-from marginaudit.margins.method import Method
 from marginaudit.margins.ntp import MaxMargin, ov, solve_kq, solve_ov
+from marginaudit.margins.ntp.solution import Method
 from marginaudit.orders.ntp import CASES, Dataset, broken
 from tests.margins.restated import kq_constraints, ov_constraints
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from marginaudit.margins import CertificateError, NotExact, exact, tight
 from marginaudit.margins.exact import solve_exactly
-from marginaudit.margins.method import Method
 from marginaudit.margins.ntp import solve_kq
+from marginaudit.margins.ntp.solution import Method
 from marginaudit.margins.tight import solve_near
 from marginaudit.orders import Relations
 from marginaudit.orders.ntp import CASES, CollocationError, Dataset, broken

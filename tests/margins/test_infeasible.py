@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import ArrayLike
 
 from marginaudit.margins import CertificateError, Farkas, NotExact
-from marginaudit.margins.method import Method
 from marginaudit.margins.ntp import Cycle, Infeasible, MaxMargin, solve_kq
+from marginaudit.margins.ntp.solution import Method
 from marginaudit.orders.ntp import CASES, Dataset, Sample, broken
 from tests.margins.restated import NamedRow, combine, exact_rows, kq_constraints
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marginaudit.margins.method import Method
 from marginaudit.margins.ntp import MaxMargin, solve_kq, solve_ov
+from marginaudit.margins.ntp.solution import Method
 from marginaudit.orders.ntp import CASES, Dataset, broken, gram_deviation
 from tests.solutions import known
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 
 from marginaudit.margins import CertificateError, NotExact
-from marginaudit.margins.method import Method
 from marginaudit.margins.ntp import constraints, solve_ov
 from marginaudit.margins.ntp.ov import verify_ov
+from marginaudit.margins.ntp.solution import Method
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES, CollocationError, Dataset, Sample, broken
 from tests.margins.restated import ov_constraints
