@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from marginaudit.margins.rows import Matrix, Rows
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, gamma
@@ -62,7 +61,7 @@ def repaired(rows: Rows, W: Matrix) -> Matrix | None:
     return W / least if least > 0 else None
 
 
-def certify(rows: Rows, W: Matrix, multipliers: NDArray[np.float64]) -> Certified | None:
+def certify(rows: Rows, W: Matrix, multipliers: Matrix) -> Certified | None:
     """The certificate of W, repaired, with any multipliers, negative ones set to 0; None where it cannot be.
 
     Some w = W/v with v near 1 is feasible, and weak duality bounds the rest. With P = ||w||^2/2 and D the
@@ -75,7 +74,7 @@ def certify(rows: Rows, W: Matrix, multipliers: NDArray[np.float64]) -> Certifie
     return None if scaled is None else enclose(rows, scaled, np.maximum(multipliers, 0.0))
 
 
-def enclose(rows: Rows, scaled: Matrix, lam: NDArray[np.float64]) -> Certified | None:
+def enclose(rows: Rows, scaled: Matrix, lam: Matrix) -> Certified | None:
     """The certificate of W with multipliers lam >= 0; None where a margin is not positive beyond rounding."""
     margin, margin_error = rows.margins(scaled)
     pulled, pulled_error = rows.adjoint(lam)

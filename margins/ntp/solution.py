@@ -6,20 +6,16 @@ from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, final, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
 from marginaudit.margins.certificate import Certificate, Certified
 from marginaudit.margins.errors import CertificateError, NotExact
 from marginaudit.margins.farkas import Farkas
+from marginaudit.margins.rows import Indices, Matrix
 from marginaudit.orders.ntp import Dataset, Token
 
 T = TypeVar("T")
 
 Method: TypeAlias = Literal["auto", "exact", "cvxpy"]
 """Ways to solve a hard-margin problem."""
-
-Floats: TypeAlias = NDArray[np.float64]
 
 Weights: TypeAlias = Mapping[Token, Mapping[Token, Fraction]]
 """{column token: {row token: value}}."""
@@ -47,8 +43,8 @@ class Multipliers:
         The denominators are at most the number of tokens, the numerators at most its cube.
     """
 
-    numerator: NDArray[np.int64]
-    denominator: NDArray[np.int64]
+    numerator: Indices
+    denominator: Indices
 
     def fraction(self, row: int) -> Fraction:
         """The multiplier of a row."""
@@ -142,20 +138,20 @@ class Optimal(MaxMargin):
     """
 
     status = "optimal"
-    dense: Callable[[], tuple[Floats, Floats]]
+    dense: Callable[[], tuple[Matrix, Matrix]]
     certificate: Certificate
-    multipliers: NDArray[np.float64]
+    multipliers: Matrix
     direction_radius: float
     weight_radius: float
     gram_deviation: float | None
 
     @cached_property
-    def arrays(self) -> tuple[Floats, Floats]:
+    def arrays(self) -> tuple[Matrix, Matrix]:
         """Scores and weights, computed once."""
         return self.dense()
 
     @property
-    def scores(self) -> Floats:
+    def scores(self) -> Matrix:
         """The solution in token space, (vocabulary, vocabulary).
 
         kq [key x, query q] = x^T W q, ov [output token v, input token x] = e_v^T W x.
@@ -163,7 +159,7 @@ class Optimal(MaxMargin):
         return self.arrays[0]
 
     @property
-    def matrix(self) -> Floats:
+    def matrix(self) -> Matrix:
         """W itself: kq (dimension, dimension), ov (vocabulary, dimension). The scores for one-hot tokens."""
         return self.arrays[1]
 
@@ -266,8 +262,8 @@ def each_value(weights: Weights, function: Callable[[Fraction], T]) -> dict[Toke
 def numerical(
     found: Certified,
     *,
-    scores: NDArray[np.float64],
-    matrix: NDArray[np.float64],
+    scores: Matrix,
+    matrix: Matrix,
     closed_form: Mapping[Token, ClosedForm],
     gram_deviation: float | None,
 ) -> Optimal:
@@ -284,7 +280,7 @@ def numerical(
     )
 
 
-def both(scores: Floats, matrix: Floats) -> tuple[Floats, Floats]:
+def both(scores: Matrix, matrix: Matrix) -> tuple[Matrix, Matrix]:
     """Return arrays that are already computed (for `functools.partial` as a ``dense``)."""
     return scores, matrix
 

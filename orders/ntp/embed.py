@@ -4,11 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp.dataset import Dataset
-
-Floats = NDArray[np.float64]
 
 
 def unit(tokens: int, dimension: int, seed: int) -> Floats:
