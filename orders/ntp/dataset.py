@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import read_only
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.notebook import html_table
 from marginaudit.orders.ntp.collocation import Collocation
@@ -118,9 +119,7 @@ class Dataset:
     def frequencies(self) -> NDArray[np.float64]:
         """pi_n, shape (samples,): multiplicity over the total, length-1 samples included."""
         total = sum(self.counts)
-        found = np.array([count / total for count in self.counts])
-        found.setflags(write=False)
-        return found
+        return read_only(np.array([count / total for count in self.counts]))
 
     @cached_property
     def smallest_frequency(self) -> Fraction:
@@ -130,9 +129,7 @@ class Dataset:
     @cached_property
     def embeddings(self) -> NDArray[np.float64]:
         """The embedding matrix, shape (vocabulary, dimension); one-hot where none is given."""
-        found = np.eye(self.V) if self.embedding is None else self.embedding.view()
-        found.setflags(write=False)
-        return found
+        return read_only(np.eye(self.V) if self.embedding is None else self.embedding.view())
 
     @cached_property
     def collocation(self) -> Collocation:

@@ -13,7 +13,7 @@ from marginaudit.orders.ntp.formats import (
     samples_of_rows,
     sentences_of_rows,
 )
-from marginaudit.orders.text import printable
+from marginaudit.orders.text import counted, printable
 
 MOST_NAMES = 10**7
 """Tokens times queries up to which the tokens without a relation are listed."""
@@ -50,7 +50,7 @@ def in_words(dataset: Dataset) -> str:
     n = dataset.collocation.require_function()
     moved = [f"n({x}) = {y}" for x, y in n.items() if x != y]
     kept = "n(x) = x" if not moved else "else n(x) = x" if len(moved) < dataset.V else ""
-    size = ", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in ((dataset.V, "token"), (dataset.N, "sample")))
+    size = f"{counted(dataset.V, 'token')}, {counted(dataset.N, 'sample')}"
     return f"{size} ({printable('; '.join([samples, ', '.join([*moved, *filter(None, [kept])])]))})"
 
 

@@ -19,26 +19,22 @@ Mask = NDArray[np.bool_]
 
 def answered(samples: Samples, source: Indices) -> Indices:
     """The place of the token x with n(x) = y in each sample; `NONE` where none is there or it is not eligible."""
-    found: Indices = _answered(samples.start, samples.token, samples.eligible, samples.next, source)
-    return found
+    return _answered(samples.start, samples.token, samples.eligible, samples.next, source)
 
 
 def kept(samples: Samples, source: Indices, winner: Mask) -> Mask:
     """The samples that meet Assumption 1 together, where the tokens at the marked places win under their query."""
-    found: Mask = _kept(samples.start, answered(samples, source), winner)
-    return found
+    return _kept(samples.start, answered(samples, source), winner)
 
 
 def allowed(samples: Samples, winner: Mask) -> Mask:
     """Places that the next token could answer beside these winners."""
-    found: Mask = _allowed(samples.start, samples.eligible, winner)
-    return found
+    return _allowed(samples.start, samples.eligible, winner)
 
 
 def at_query(samples: Samples) -> Mask:
     """Places of the query itself."""
-    found: Mask = _at_query(samples.start, samples.token, samples.query)
-    return found
+    return _at_query(samples.start, samples.token, samples.query)
 
 
 def ascend(samples: Samples, source: Indices, winner: Mask) -> Mask:
@@ -47,7 +43,7 @@ def ascend(samples: Samples, source: Indices, winner: Mask) -> Mask:
     Tokens are taken in and out one at a time while that keeps more, from three starts: the given winners, none, and the
     query alone. Of the three ends each query gets the best.
     """
-    found: Mask = _ascend(
+    return _ascend(
         samples.vocabulary_size,
         samples.query_start,
         samples.query,
@@ -57,7 +53,6 @@ def ascend(samples: Samples, source: Indices, winner: Mask) -> Mask:
         answered(samples, source),
         winner,
     )
-    return found
 
 
 @compiled
