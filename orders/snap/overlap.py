@@ -31,8 +31,6 @@ class AttentionOverlap:
         Bound on the spectral norm of what E is off.
     eigenvalues : (classes,) array
         Of E, ascending.
-    eigenvectors : (classes, classes) array
-        Column i belongs to eigenvalue i.
     eigenvalue_error : float
         Bound on what each eigenvalue is off.
     """
@@ -42,7 +40,6 @@ class AttentionOverlap:
     relative_error: float
     norm_error: float
     eigenvalues: Floats
-    eigenvectors: Floats
     eigenvalue_error: float
 
     @property
@@ -78,7 +75,7 @@ def overlap_of(attention: Floats) -> AttentionOverlap:
     relative_error, size = gamma(2 * n + 6), frobenius(E)
     norm_error = float((relative_error * size + K * n * TINY) * LAST_ROUNDINGS)
 
-    eigenvalues, V, error = eigenpairs(E)
+    eigenvalues, _, error = eigenpairs(E)
     eigenvalue_error = error + norm_error
     return AttentionOverlap(
         F=read_only(rows.T),
@@ -86,7 +83,6 @@ def overlap_of(attention: Floats) -> AttentionOverlap:
         relative_error=relative_error,
         norm_error=norm_error,
         eigenvalues=read_only(eigenvalues),
-        eigenvectors=read_only(V),
         eigenvalue_error=eigenvalue_error,
     )
 

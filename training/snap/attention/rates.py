@@ -57,7 +57,7 @@ def features(logits: Logits, z: Approximation) -> tuple[Approximation, Overlap]:
 def mean_counts(level: Level, K: int) -> Fluctuation:
     """Fluctuation where every class was drawn t/K times: theta and sigma are 0, at a level of no axes."""
     none = Approximation(np.zeros(K), np.zeros(K))
-    return Fluctuation(np.array(0.0), level, level, none, none)
+    return Fluctuation(level, level, none, none)
 
 
 def rates(logits: Logits, z: Approximation, at: Fluctuation) -> Rates:

@@ -2,6 +2,6 @@
 
 `h_star` and `continuous` are the growth h*(s) and h(t) of a class's row of W = F^T Y, `gamma` the speed control
 coefficient; `class_counts` and `fluctuation` are SGD with the modified gradient of Lemma 3, many seeds at once,
-`descend` is SGD with the gradient of eq. 7; `decoder` is Theorem 5, and `backpropagated` has iota, beta
+`descend` is SGD with the gradient of eq. 7; `decoder` is Theorem 5, and `backpropagated` has beta
 and xi of Theorem 1.
 """

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
+from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.training.approximation import Approximation, of
 from marginaudit.training.snap.limit.continuous import speed
 from marginaudit.training.snap.limit.fluctuation import Fluctuation
@@ -19,8 +19,6 @@ class Backpropagated:
     ----------
     gamma : Approximation, shape (..)
         Eq. 85.
-    iota : Approximation, shape (.., classes)
-        What eq. 86 is to say.
     beta : Approximation, shape (.., classes, classes)
         Entry (n, n'), what eq. 88 is to say; the diagonal means nothing.
     xi : Approximation, shape (.., classes)
@@ -28,19 +26,12 @@ class Backpropagated:
     """
 
     gamma: Approximation
-    iota: Approximation
     beta: Approximation
     xi: Approximation
 
-    def gradient(self, F: Floats) -> Floats:
-        """G of each class, shape (.., classes, tokens)."""
-        K = F.shape[1]
-        coefficients = np.where(np.eye(K, dtype=bool), self.iota.value[..., np.newaxis], -self.beta.value)
-        return np.asarray(self.gamma.value[..., np.newaxis, np.newaxis] * (coefficients @ F.T))
-
 
 def backpropagated(overlap: Overlap, at: Fluctuation) -> Backpropagated:
-    """iota, beta and xi where SGD with the modified gradient stands.
+    """Gamma, beta and xi where SGD with the modified gradient stands.
 
     Derived here; `printed_iota` and `printed_beta` are the formulas of the source.
     Y = F (I-E') (I+Theta) W-bar, and e_n - alpha_n is (M-1) share_n zeta_n. So g is (1+sigma_n) gamma F (I-E') v
@@ -60,8 +51,7 @@ def backpropagated(overlap: Overlap, at: Fluctuation) -> Backpropagated:
     # entry (n, n'): what f_n' has in the gradient of class n
     weights = ((of(np.eye(overlap.K)) - overlap.E_prime) * v[..., np.newaxis, :]).sum() * grown[..., np.newaxis]
     xi = -((overlap.E_prime * v).sum() * grown * gamma[..., np.newaxis])
-    own = np.arange(overlap.K)
-    return Backpropagated(gamma, weights[..., own, own], -weights, xi)
+    return Backpropagated(gamma, -weights, xi)
 
 
 def zeta_products(M: int, K: int) -> Approximation:

@@ -10,11 +10,6 @@ from marginaudit.orders.arrays import Floats
 Integers = NDArray[np.int64]
 
 
-def uniform(K: int) -> Floats:
-    """P(n) = 1/K, shape (classes,)."""
-    return np.full(K, 1 / K)
-
-
 def generators(seeds: int, entropy: int) -> list[np.random.Generator]:
     """A generator a seed, children of one SeedSequence: the first ones are the same however many there are."""
     return [np.random.default_rng(child) for child in np.random.SeedSequence(entropy).spawn(seeds)]

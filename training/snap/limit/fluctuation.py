@@ -19,10 +19,8 @@ class Fluctuation:
 
     Attributes
     ----------
-    mean_steps : array
-        N-bar = ceil(N/K), of shape (..).
     mean : Level
-        H(N-bar), or h*(N-bar), of shape (..).
+        H(N-bar), or h*(N-bar), N-bar = ceil(N/K), of shape (..).
     rows : Level
         Of shape (.., classes).
     theta : Approximation, shape (.., classes)
@@ -31,7 +29,6 @@ class Fluctuation:
         The share 1/(M-1+exp(M h)) of the rows over that of the mean, minus 1 (eq. 71). It is a class's own.
     """
 
-    mean_steps: Floats
     mean: Level
     rows: Level
     theta: Approximation
@@ -58,20 +55,17 @@ def fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
     >>> found.theta.value.round(6).tolist(), found.sigma.value.round(6).tolist()
     ([[0.031609, -0.031802]], [[-0.250658, 0.329657]])
     """
-    mean_steps = _mean_steps(counts)
-    return _of_rows(mean_steps, h_star(counts, M, eta_Y).level, continuous(mean_steps, M, eta_Y))
+    return _of_rows(h_star(counts, M, eta_Y).level, continuous(_mean_steps(counts), M, eta_Y))
 
 
 def continuous_fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
     """`fluctuation` as printed in eqs. 66 to 71, with the rows at h(N_n)."""
-    mean_steps = _mean_steps(counts)
-    return _of_rows(mean_steps, continuous(counts, M, eta_Y), continuous(mean_steps, M, eta_Y))
+    return _of_rows(continuous(counts, M, eta_Y), continuous(_mean_steps(counts), M, eta_Y))
 
 
 def stepped_fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
     """The rows of `fluctuation`, and h*(N-bar) in place of h(N-bar) as their mean."""
-    mean_steps = _mean_steps(counts)
-    return _of_rows(mean_steps, h_star(counts, M, eta_Y).level, h_star(mean_steps, M, eta_Y).level)
+    return _of_rows(h_star(counts, M, eta_Y).level, h_star(_mean_steps(counts), M, eta_Y).level)
 
 
 def _mean_steps(counts: ArrayLike) -> Floats:
@@ -81,10 +75,10 @@ def _mean_steps(counts: ArrayLike) -> Floats:
     return whole_steps(steps, np.shape(counts)[-1])
 
 
-def _of_rows(mean_steps: Floats, rows: Level, mean: Level) -> Fluctuation:
+def _of_rows(rows: Level, mean: Level) -> Fluctuation:
     theta = rows.logit / mean.logit[..., np.newaxis] - 1.0
     sigma = rows.share / mean.share[..., np.newaxis] - 1.0
-    return Fluctuation(mean_steps, mean, rows, theta, sigma)
+    return Fluctuation(mean, rows, theta, sigma)
 
 
 def rows(at: Fluctuation) -> Floats:
@@ -92,7 +86,6 @@ def rows(at: Fluctuation) -> Floats:
 
     Column j < K is next token j's, the last one is that of each token that is no next token.
 
-    >>> from marginaudit.training.snap.limit.fluctuation import fluctuation
     >>> rows(fluctuation([2, 1], M=4, eta_Y=0.5)).round(6).tolist()
     [[0.697669, -0.232556, -0.232556], [-0.125, 0.375, -0.125]]
     """

@@ -58,12 +58,6 @@ class Level:
         """h, shape (times,)."""
         return self.logit / float(self.M)
 
-    @property
-    def residual(self) -> Approximation:
-        """||e_n - alpha_n||_2 = (M-1) ||zeta_n|| share, with ||zeta_n||^2 = M/(M-1), shape (times,)."""
-        root = np.sqrt(self.M * (self.M - 1.0))
-        return self.share * Approximation(root, 2 * UNIT_ROUNDOFF * root)
-
 
 def require_setting(M: int, eta_Y: float) -> None:
     """Refuse settings without dynamics.

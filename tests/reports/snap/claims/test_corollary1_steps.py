@@ -15,7 +15,7 @@ def test_steps_of_a_class_by_the_recursion() -> None:
     for M, eta, epsilon in ((5000, 0.5, 0.1), (5000, 0.5, 1e-3), (1000, 0.999, 0.05), (10**6, 0.01, 0.01)):
         least, most = steps_of_a_class(np.array([M]), np.array([eta]), np.array([1 / epsilon]))
         around = np.arange(max(0, int(least[0]) - 2), int(most[0]) + 2)
-        residual = h_star(around, M, eta).level.residual.value
+        residual = np.sqrt(M * (M - 1)) * h_star(around, M, eta).level.share.value
         first = int(around[np.argmax(residual <= epsilon)])
         assert least[0] <= first <= most[0]
         assert most[0] - least[0] <= 15 + 0.02 * most[0]

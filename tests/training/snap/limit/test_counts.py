@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from marginaudit.training.snap.limit.counts import class_counts, class_sequences, uniform
+from marginaudit.training.snap.limit.counts import class_counts, class_sequences
 from tests.training.snap.dense import counts_of
 
 FREQUENCY = [0.5, 0.3, 0.2]
+FOUR = [0.25] * 4
 
 
 def test_sequences_and_counts_follow_the_frequencies() -> None:
@@ -25,14 +26,12 @@ def test_sequences_and_counts_follow_the_frequencies() -> None:
 
 
 def test_a_seed_draws_the_same_however_many_there_are() -> None:
-    assert (class_sequences(50, uniform(4), 9, entropy=3)[:2] == class_sequences(50, uniform(4), 2, entropy=3)).all()
-    assert (class_counts([7, 9, 10**12], uniform(4), 9, 3)[:2] == class_counts([7, 9, 10**12], uniform(4), 2, 3)).all()
-    assert (
-        class_sequences(50, uniform(4), 2, entropy=3) == class_sequences(80, uniform(4), 2, entropy=3)[:, :50]
-    ).all()
-    one, other = class_sequences(50, uniform(4), 2, entropy=3)
+    assert (class_sequences(50, FOUR, 9, entropy=3)[:2] == class_sequences(50, FOUR, 2, entropy=3)).all()
+    assert (class_counts([7, 9, 10**12], FOUR, 9, 3)[:2] == class_counts([7, 9, 10**12], FOUR, 2, 3)).all()
+    assert (class_sequences(50, FOUR, 2, entropy=3) == class_sequences(80, FOUR, 2, entropy=3)[:, :50]).all()
+    one, other = class_sequences(50, FOUR, 2, entropy=3)
     assert (one != other).any()
-    assert (one != class_sequences(50, uniform(4), 1, entropy=4)[0]).any()
+    assert (one != class_sequences(50, FOUR, 1, entropy=4)[0]).any()
 
 
 @pytest.mark.parametrize(

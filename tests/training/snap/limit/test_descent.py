@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.training.snap.limit.counts import class_sequences, uniform
+from marginaudit.training.snap.limit.counts import class_sequences
 from marginaudit.training.snap.limit.descent import descend
 from marginaudit.training.snap.limit.fluctuation import decoder, fluctuation, rows
 from marginaudit.training.snap.limit.overlap import overlap
@@ -36,7 +36,7 @@ def test_eq_7_against_the_whole_matrix(eta: float) -> None:
 def test_rounding_is_within_its_bar(eta: float) -> None:
     tokens, steps = 6, 40
     F = features(seed=8, tokens=5, K=3)
-    sequence = class_sequences(steps, uniform(3), seeds=1, entropy=0)
+    sequence = class_sequences(steps, [1 / 3] * 3, seeds=1, entropy=0)
     run = descend(overlap(F), sequence, [steps], tokens, eta)
     Y = precise_sgd(F, sequence[0], tokens, eta, modified=False)
     with mpmath.workdps(60):
@@ -50,7 +50,7 @@ def test_rounding_is_within_its_bar(eta: float) -> None:
 
 
 def test_no_bar_where_steps_could_expand_without_end() -> None:
-    run = descend(overlap(np.eye(3)[:, :2]), class_sequences(2000, uniform(2), 1, entropy=0), [2000], 3, 40.0)
+    run = descend(overlap(np.eye(3)[:, :2]), class_sequences(2000, [0.5, 0.5], 1, entropy=0), [2000], 3, 40.0)
     assert run.error[0, 0] == np.inf
 
 

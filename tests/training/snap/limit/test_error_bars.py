@@ -51,11 +51,8 @@ def test_the_bars_of_a_level(error: float, unit: float, monkeypatch: pytest.Monk
     part = np.exp(high) / (M - 1 + np.exp(high))
     relative = part * (math.expm1(error) + 6 * unit) + 3 * unit
     assert found.share.error / found.share.value == near(relative, rel=1e-13)
-    # h: one rounding more; the root of M (M-1) 2, and their product 1
+    # h: one rounding more
     assert found.h.error == near((found.logit.error + unit * high) / M * above, rel=1e-13)
-    root, share = math.sqrt(M * (M - 1)), found.share
-    residual = root * (share.error + 2 * unit * (share.value + share.error) + unit * share.value) * above
-    assert found.residual.error == near(residual, rel=1e-13)
 
 
 def test_the_bars_of_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
