@@ -1,6 +1,5 @@
 """What the stand-alone checker makes of a dataset and a certificate."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import pytest
 
 from marginaudit.margins.ntp.verify import FORMAT, Refused, verify
 from tests.margins.ntp.lies import Outcome, Refusal
+from tests.margins.ntp.readings import written
 from tests.strategies import Document
 
 
@@ -17,10 +17,7 @@ def outcome(tmp_path: Path) -> Outcome:
     """What the checker makes of a dataset and what is stated of it."""
 
     def check(dataset: Document, **stated: Any) -> list[str]:
-        data, certificate = tmp_path / "data.json", tmp_path / "certificate.json"
-        data.write_text(json.dumps(dataset))
-        certificate.write_text(json.dumps({"format": FORMAT} | stated))
-        return verify(data, certificate)
+        return verify(*written(tmp_path, dataset, {"format": FORMAT} | stated))
 
     return check
 

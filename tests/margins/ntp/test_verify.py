@@ -15,13 +15,7 @@ import marginaudit.margins.ntp.verify as checker
 from marginaudit.margins.ntp import certificate_document, solve_kq, solve_ov
 from marginaudit.margins.ntp.verify import Refused, verify
 from marginaudit.orders.ntp import CASES, Dataset, dataset_to_document, free_dataset
-
-
-def written(folder: Path, dataset: Dataset, document: dict[str, Any]) -> tuple[Path, Path]:
-    data, certificate = folder / "data.json", folder / "certificate.json"
-    data.write_text(json.dumps(dataset_to_document(dataset)))
-    certificate.write_text(json.dumps(document))
-    return data, certificate
+from tests.margins.ntp.readings import with_change, written
 
 
 def certificate(dataset: Dataset) -> dict[str, Any]:
@@ -31,28 +25,19 @@ def certificate(dataset: Dataset) -> dict[str, Any]:
 @pytest.mark.parametrize("case", CASES)
 def test_the_cases_are_confirmed(case: str, tmp_path: Path) -> None:
     dataset = CASES[case]()
-    ov, kq = verify(*written(tmp_path, dataset, certificate(dataset)))
+    ov, kq = verify(*written(tmp_path, dataset_to_document(dataset), certificate(dataset)))
     assert ov.startswith("ov: optimal")
     assert f"||W*||^2 = {solve_kq(dataset).exact().norm_squared_exact}" in kq
 
 
-def numbers(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths of all rationals."""
+def numbers(document: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """The paths of all rationals, and these."""
     entries = document.items() if isinstance(document, dict) else enumerate(document)
     for key, value in entries:
         if isinstance(value, dict | list):
-            yield from numbers(value, (*path, key))
+            yield from numbers(value, f"{path}{key}.")
         elif isinstance(value, str) and "/" in value:
-            yield (*path, key)
-
-
-def changed(document: dict[str, Any], path: tuple[Any, ...], text: str) -> dict[str, Any]:
-    copy: dict[str, Any] = json.loads(json.dumps(document))
-    place: Any = copy
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = text
-    return copy
+            yield f"{path}{key}", value
 
 
 def variants(text: str) -> list[str]:
@@ -67,14 +52,11 @@ def test_any_one_number_changed_is_refused(tmp_path: Path) -> None:
     document = certificate(dataset)
     paths = list(numbers(document))
     assert len(paths) > 30
-    data, file = written(tmp_path, dataset, document)
+    data, file = written(tmp_path, dataset_to_document(dataset), document)
     assert len(verify(data, file)) == 2
-    for path in paths:
-        place: Any = document
-        for key in path:
-            place = place[key]
-        for text in variants(place):
-            file.write_text(json.dumps(changed(document, path, text)))
+    for path, number in paths:
+        for text in variants(number):
+            file.write_text(json.dumps(with_change(document, path, text)))
             with pytest.raises(Refused):
                 verify(data, file)
 
@@ -93,7 +75,7 @@ def test_the_checker_stands_alone(tmp_path: Path) -> None:
     assert imported <= set(sys.stdlib_module_names)
 
     dataset = CASES["example-1"]()
-    data, file = written(tmp_path, dataset, certificate(dataset))
+    data, file = written(tmp_path, dataset_to_document(dataset), certificate(dataset))
 
     def run(*arguments: Path) -> tuple[int, str, str]:
         command = [sys.executable, "-I", "-S", str(source.resolve()), *map(str, arguments)]
@@ -102,7 +84,7 @@ def test_the_checker_stands_alone(tmp_path: Path) -> None:
 
     lines = "ov: optimal, ||W*||^2 = 3\nkq: optimal, ||W*||^2 = 13/6, 5 constraints\n"
     assert run(data, file) == (0, lines, "")
-    file.write_text(json.dumps(changed(certificate(dataset), ("kq", "norm_squared"), "2/1")))
+    file.write_text(json.dumps(with_change(certificate(dataset), "kq.norm_squared", "2/1")))
     assert run(data, file) == (1, "", "refused: kq: ||W||^2 is 13/6, stated 2\n")
     file.write_text("[" * 100_000)
     assert run(data, file) == (2, "", f"{file}: got JSON nested too deeply, expected a dataset and its certificate\n")
@@ -119,7 +101,7 @@ def test_one_token_is_certified(tmp_path: Path) -> None:
         "elsewhere": "0/1",
         "multiplier": "1/1",
     }
-    assert verify(*written(tmp_path, one, document)) == [
+    assert verify(*written(tmp_path, dataset_to_document(one), document)) == [
         "ov: optimal, ||W*||^2 = 0",
         "kq: optimal, ||W*||^2 = 0, 0 constraints",
     ]
