@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marginaudit.orders import printable, shown
-from marginaudit.orders.ntp import Collocation, CollocationError, dataset_from_document
+from marginaudit.orders.notebook import MOST_ROWS, html_table
+from marginaudit.orders.ntp import CollocationError, dataset_from_document
 from marginaudit.orders.text import LONGEST_SHOWN, shortened, shown_path
 from tests.strategies import json_values
 
@@ -53,20 +54,9 @@ def test_a_path_loses_its_middle_beyond_two_hundred_characters() -> None:
     assert shortened("abcd", 4) == "abcd"
 
 
-def test_collocation() -> None:
-    n = Collocation({"a": ("b",), "b": ("a", "c"), "c": ()})
-    assert n.function == {"a": "b"}
-    assert [n.maps("a", "b"), n.maps("a", "c"), n.maps("b", "a"), n.maps("b", "c"), n.maps("c", "a")] == [
-        True,
-        False,
-        True,
-        True,
-        False,
-    ]
-
-
-def test_a_function_is_given_as_it_is() -> None:
-    assert Collocation({"a": ("b",), "b": ("b",)}).require_function() == {"a": "b", "b": "b"}
+@pytest.mark.parametrize(("rows", "last"), [(MOST_ROWS, "x"), (MOST_ROWS + 1, "and 1 more")])
+def test_a_notebook_shows_the_first_rows_and_how_many_more_there_are(rows: int, last: str) -> None:
+    assert html_table("", (), [("x",)] * rows).endswith(f"<tr><td>{last}</td></tr></table>")
 
 
 def test_a_token_without_next_token_is_named() -> None:

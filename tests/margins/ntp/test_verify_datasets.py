@@ -19,9 +19,7 @@ from tests.margins.ntp.readings import A_STRING, DATA, TRUE, unreadable, with_ch
 DATASETS = [
     ("nema", 1, "/nema: got 1, expected no key but name, vocabulary, sentences, samples, next_token, embedding"),
     ("name", "", "/name: got '', expected a string that is not empty"),
-    ("name", None, "/name: got None, expected a string that is not empty"),
     ("name", "\ud800", "/name: got '\\ud800', expected a string that is not empty"),
-    ("vocabulary", None, "/vocabulary: got None, expected an array"),
     ("vocabulary", "abq", "/vocabulary: got 'abq', expected an array"),
     ("vocabulary", ["a", "b", "q/~", "a"], "/vocabulary/3: got 'a', expected each token once"),
     ("vocabulary", ["a", "b", 3], f"/vocabulary/2: got 3, {A_STRING}"),

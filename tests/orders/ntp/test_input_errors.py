@@ -119,9 +119,7 @@ COUNTS = {
     "true": f"True, expected {WHOLE}",
     "0": f"0, expected {LEAST}",
     "1.0": f"1.0, expected {WHOLE}",
-    "NaN": f"nan, expected {WHOLE}",
     "9" * 4200: f"inf, expected {WHOLE}",
-    "-" + "9" * 70: f"-{'9' * 57} …, expected {LEAST}",
 }
 
 
@@ -137,8 +135,6 @@ AT_MOST = (
 TOO_MANY = {
     (2**53 + 1,): "9007199254740993",
     (2**53 - 1, 2): "9007199254740993",
-    (2**52, 2**52, 1): "9007199254740993",
-    (10**330, 1): f"1{'0' * 57} …",
     (10**4500,): "a value too large to show",
 }
 
@@ -178,7 +174,6 @@ EMBEDDINGS = {
     "[[1, 1], [0, -9e-51]]":
         "/embedding/1: got -9e-51 as the largest entry, expected zeros, or an entry of at least 1e-50",
     "[[true], [0]]": f"/embedding/0/0: got True, {NUMBER}",
-    '[["1"], [0]]': f"/embedding/0/0: got '1', {NUMBER}",
 }  # fmt: skip
 
 
@@ -190,9 +185,7 @@ def test_embeddings(tmp_path: Path, embedding: str) -> None:
 
 AT_LEAST_2 = "got a sentence of 1 token, expected at least 2"
 TEXT = {
-    "": "got no sentence, expected a sentence a line",
     "\n \n# a b\n": "got no sentence, expected a sentence a line",
-    "a": f"line 1: {AT_LEAST_2}",
     "a b\n\n# c\n  d  \ne f": f"line 4: {AT_LEAST_2}",
     "a b\r\n\r\nc\r\n": f"line 3: {AT_LEAST_2}",
     "a b\r\rc\r": f"line 3: {AT_LEAST_2}",
@@ -211,10 +204,8 @@ def test_text(tmp_path: Path, content: str) -> None:
     ("content", "line"),
     [
         (b"\xff", 1),
-        ("a b\n".encode("utf-16"), 1),
         (b"a b\nc d\nc\xe9 d\n", 3),
         (b"\xef\xbb\xbfa b\n\xc3(", 2),
-        (b"a b\n\xed\xa0\x80", 2),
     ],
 )
 def test_not_utf_8(tmp_path: Path, name: str, content: bytes, line: int) -> None:

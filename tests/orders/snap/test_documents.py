@@ -52,14 +52,10 @@ def with_probabilities(members: str) -> str:
 
 
 JSON = {
-    "[" * 100_000: "got JSON nested too deeply, expected a dataset",
-    with_probabilities('{"a/": 0.5, "a/": 0.5}'):
-        "/classes/1/probabilities: got an object with 2 keys 'a/', expected each key once",
     # the document
     "[]": "got an array of 0 entries, expected an object",
     "{}": "got no key 'classes', expected one",
     '{"classes": [], "sentences": []}': f"/sentences: got an unknown key, expected one of {KEYS}",
-    '{"vocabulary": ["a"], "classes": []}': f"/vocabulary: got an unknown key, expected one of {KEYS}",
     '{"classes": []}': "/classes: got an array of 0 entries, expected at least 1",
     '{"name": "", "classes": [' + A_CLASS + "]}": "/name: got '', expected a string that is not empty",
     # M
@@ -68,9 +64,7 @@ JSON = {
         for M, refused in {
             "0": "0, expected at least 1",
             "3.0": "3.0, expected a whole number",
-            "true": "True, expected a whole number",
             "9007199254740993": "9007199254740993, expected at most 9007199254740992",
-            "9" * 400: "9" * 58 + " …, expected at most 9007199254740992",
         }.items()
     },
     '{"M": 2, "classes": [' + A_CLASS + "]}": "/M: got 2, expected at least 3, the number of distinct tokens named",
@@ -104,7 +98,6 @@ JSON = {
             "1.1": "1.1, expected at most 1.000001",
             "NaN": "nan, expected a finite number",
             "true": "True, expected a number that float64 holds",
-            "9" * 400: "9" * 58 + " …, expected a number that float64 holds",
         }.items()
     },
     # frequency
