@@ -45,14 +45,6 @@ def rows(matrix: Floats, chosen: Integers) -> Floats:
 
 
 @compiled
-def copied(source: Floats, target: Floats) -> None:
-    """Copy a matrix."""
-    for i in range(source.shape[0]):
-        for j in range(source.shape[1]):
-            target[i, j] = source[i, j]
-
-
-@compiled
 def attend(counts: Integers, chosen: Integers, tokens: Integers, Z: Floats) -> tuple[Floats, Floats, Floats]:
     """Attention b of samples to the tokens of their class, f = b/|X^T b|, and the norms |X^T b|.
 
@@ -220,7 +212,7 @@ def follow(
     """
     of_Y, of_Z = np.empty_like(Y), np.empty_like(Z)
     moments_Y, moments_Z = np.zeros((2, *Y.shape)), np.zeros((2, *Z.shape))
-    copied(Z, path[0])
+    path[0] = Z
     for t in range(len(loss)):
         loss[t] = gradients(classes, samples, t * batch, (t + 1) * batch, Y, Z, of_Y, of_Z)
         if momentum < 0:
@@ -229,4 +221,4 @@ def follow(
         else:
             descend(Y, of_Y, moments_Y[0], lr_y, momentum)
             descend(Z, of_Z, moments_Z[0], lr_z, momentum)
-        copied(Z, path[t + 1])
+        path[t + 1] = Z
