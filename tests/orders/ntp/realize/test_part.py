@@ -19,9 +19,9 @@ from marginaudit.orders.ntp.realize.samples import Samples, samples_of, samples_
 from marginaudit.orders.ntp.realize.survey import survey
 from marginaudit.orders.ntp.realize.winners import allowed, ascend, kept
 from marginaudit.orders.ntp.realize.words import Text, numbered
-from tests.orders.ntp.realize.texts import LINES
 from tests.strategies import free_datasets, realizable_datasets
 
+LINES = st.lists(st.text("abcd", min_size=2, max_size=5), min_size=1, max_size=3)
 MAJORITY = st.booleans()
 SETTLED, GAP = ["cab", "baa"], ["cbbab", "caaba"]
 """Texts whose linear relaxation shows the largest part, and only bounds it."""

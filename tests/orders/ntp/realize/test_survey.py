@@ -11,7 +11,7 @@ from marginaudit.orders.ntp.realize.collocation import pair_weights
 from marginaudit.orders.ntp.realize.samples import samples_of
 from marginaudit.orders.ntp.realize.survey import survey, surveys
 from marginaudit.orders.ntp.realize.words import numbered
-from tests.orders.ntp.realize.texts import LINES, SMALL
+from tests.orders.ntp.realize.test_part import LINES
 
 survey_module = import_module("marginaudit.orders.ntp.realize.survey")  # the package's own name is the function
 
@@ -59,7 +59,8 @@ def test_relations_are_found_in_pieces(lines: list[str]) -> None:
 
 def test_numbers_of_a_small_text() -> None:
     """Most samples fit n(a) = b, n(b) = a: under b, a and b then beat each other; c says two next tokens."""
-    found = survey(samples_of(numbered("x", SMALL)))
+    lines = ["ab", "ab", "ba", "ba", "abb", "baa", "bab", "aba", "ca", "cb"]
+    found = survey(samples_of(numbered("x", lines)))
     assert (found.tokens, found.samples, found.distinct) == (3, 14, 8)
     assert (found.one_next, found.several_next) == (2, 1)
     assert found.fits == 12

@@ -20,10 +20,19 @@ from marginaudit.training.snap.attention.rates import features, off_by
 from marginaudit.training.snap.attention.solver import FROM_ZERO, SAFETY, TOLERANCE, NotIntegrated, solved
 from tests.oracle.snap.flow import Flow
 from tests.oracle.snap.problem import Problem
-from tests.training.snap.attention.samples import ETA_Y, ETA_Z, three
 from tests.training.snap.independent import eq_10
 
-# Eq. 10
+ETA_Y, ETA_Z = 0.5, 0.3
+
+
+def three() -> SequenceClasses:
+    """Two queries, two common tokens, one of which occurs under both queries, classes without symmetry."""
+    classes = [
+        ("l", "p", {"a": 3, "b": 1, "x": 1}),
+        ("m", "q", {"c": 2, "d": 1, "x": 2, "y": 1}),
+        ("n", "q", {"e": 1, "y": 1}),
+    ]
+    return SequenceClasses.from_weights("three", 40, classes)
 
 
 @pytest.mark.parametrize("t", [1.0, 100.0])

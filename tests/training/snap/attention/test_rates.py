@@ -16,7 +16,7 @@ from marginaudit.training.snap.attention.rates import features, mean_counts, rat
 from marginaudit.training.snap.attention.solver import NotIntegrated, solved
 from marginaudit.training.snap.limit.backpropagated import mended_beta
 from marginaudit.training.snap.limit.continuous import continuous, gamma
-from tests.training.snap.attention.samples import ETA_Y, ETA_Z, three
+from tests.training.snap.attention.test_attention import ETA_Y, ETA_Z, three
 from tests.training.snap.dense import softmax
 from tests.training.snap.independent import eq_10
 
