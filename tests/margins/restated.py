@@ -49,6 +49,14 @@ def kq_constraints(dataset: Dataset) -> list[NamedRow]:
     return sorted(found, key=lambda row: tuple(dataset.index[x] for x in row))
 
 
+def edges_of(dataset: Dataset) -> dict[str, list[tuple[str, str]]]:
+    """(winner, loser) by query."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for q, w, x in kq_constraints(dataset):
+        found.setdefault(q, []).append((w, x))
+    return found
+
+
 def ov_constraints(dataset: Dataset) -> list[NamedRow]:
     """(x, n(x), v) for v != n(x)."""
     n = dataset.collocation.function
@@ -76,9 +84,8 @@ def combine(A: Iterable[Iterable[Fraction | int]], lam: Sequence[Fraction]) -> l
     return [dot(column, lam) for column in zip(*A, strict=True)]
 
 
-def check_exact_solution(dataset: Dataset, solution: Exact) -> None:
-    """The optimality conditions of eq. 3 for one-hot tokens, in rationals."""
-    constraints = kq_constraints(dataset)
+def check_exact_solution(dataset: Dataset, solution: Exact, constraints: list[NamedRow]) -> None:
+    """The optimality conditions for one-hot tokens, in rationals, and what the solution says of itself in float64."""
     weights = {(x, q): v for q, column in solution.weights_exact.items() for x, v in column.items()}
     zero = Fraction(0)
     assert all(weights.values())
@@ -92,6 +99,15 @@ def check_exact_solution(dataset: Dataset, solution: Exact) -> None:
     assert {pair: value for pair, value in pulled.items() if value} == weights
     norm_squared = sum((value**2 for value in weights.values()), Fraction(0))
     assert norm_squared == sum(lam, Fraction(0)) == solution.norm_squared_exact
+
+    certificate, scores = solution.certificate, np.zeros((dataset.V, dataset.V))
+    assert certificate.primal == certificate.dual == solution.norm_squared == float(norm_squared)
+    assert certificate.gap == certificate.max_violation == solution.weight_radius == 0
+    assert solution.direction_radius == 0 if norm_squared else np.isnan(solution.direction_radius)
+    assert solution.multipliers.tolist() == list(map(float, lam))
+    for (x, q), value in weights.items():
+        scores[dataset.index[x], dataset.index[q]] = value
+    assert np.array_equal(solution.scores, scores)
 
 
 def brute_force(edges: list[tuple[Node, Node]]) -> dict[Node, Fraction] | None:

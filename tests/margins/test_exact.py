@@ -19,7 +19,7 @@ from marginaudit.margins.ntp.solution import Method
 from marginaudit.margins.tight import solve_near
 from marginaudit.orders import Relations
 from marginaudit.orders.ntp import CASES, CollocationError, Dataset, broken
-from tests.margins.restated import brute_force, check_exact_solution, related
+from tests.margins.restated import brute_force, check_exact_solution, kq_constraints, related
 from tests.solutions import known
 from tests.strategies import realizable_datasets
 
@@ -59,15 +59,7 @@ def test_any_bipartite_graphs_as_brute_force_solves_them(graphs: list[set[tuple[
 def test_optimality_conditions_in_rationals(dataset: Dataset) -> None:
     solution = solve_kq(dataset).exact()
     assert (solution.status, solution.method) == ("optimal", "exact")
-    check_exact_solution(dataset, solution)
-    certificate = solution.certificate
-    assert certificate.primal == certificate.dual == solution.norm_squared == float(solution.norm_squared_exact)
-    assert certificate.gap == certificate.max_violation == solution.weight_radius == 0
-    assert solution.direction_radius == 0 if solution.norm_squared else np.isnan(solution.direction_radius)
-    for q, column in solution.weights_exact.items():
-        for x, value in column.items():
-            assert solution.scores[dataset.index[x], dataset.index[q]] == float(value)
-    assert np.count_nonzero(solution.scores) == sum(map(len, solution.weights_exact.values()))
+    check_exact_solution(dataset, solution, kq_constraints(dataset))
 
 
 def test_a_flow_that_is_not_a_maximum_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,15 +17,8 @@ from marginaudit.margins.ntp import kq, solve_kq
 from marginaudit.margins.ntp.proposition2 import compare, compare_exactly, decide
 from marginaudit.margins.ntp.solution import ClosedForm
 from marginaudit.orders.ntp import CASES, Dataset, free_dataset
-from tests.margins.restated import brute_force, kq_constraints, refuting_set, related
+from tests.margins.restated import brute_force, edges_of, refuting_set, related
 from tests.solutions import known
-
-
-def edges_by_query(dataset: Dataset) -> dict[str, list[tuple[str, str]]]:
-    found: dict[str, list[tuple[str, str]]] = {}
-    for q, w, x in kq_constraints(dataset):
-        found.setdefault(q, []).append((w, x))
-    return found
 
 
 def assert_witness_refutes(edges: list[tuple[str, str]], witness: Collection[str]) -> None:
@@ -42,7 +35,7 @@ def test_verdict_as_every_subset_gives_it(seed: int) -> None:
     for method in ("auto", "cvxpy") if seed % 10 == 0 else ("auto",):
         judged = solve_kq(dataset, method=method).closed_form
         assert list(judged) == list(dataset.orders)
-        for query, edges in edges_by_query(dataset).items():
+        for query, edges in edges_of(dataset).items():
             assert judged[query].holds == (refuting_set(edges) is None)
             if not judged[query].holds:
                 witness = known(judged[query].witness)
@@ -56,7 +49,7 @@ def test_the_witness_has_no_token_to_spare() -> None:
     rng, several = random.Random(0), 0
     for _ in range(150):
         dataset = related({"z": [(w, x) for w in "abcdef" for x in rng.sample("pqrstuvwxy", rng.randint(1, 4))]})
-        edges, form = edges_by_query(dataset)["z"], solve_kq(dataset).closed_form["z"]
+        edges, form = edges_of(dataset)["z"], solve_kq(dataset).closed_form["z"]
         if form.holds:
             continue
         witness = set(known(form.witness))
@@ -82,7 +75,7 @@ def test_confused_tokens_are_judged_as_the_exact_solution_says() -> None:
     for _ in range(25):
         dataset = related({"z": random_order(rng)})
         order, solution = dataset.orders["z"], solve_kq(dataset)
-        exact = known(brute_force([(w, x) for _, w, x in kq_constraints(dataset)]))
+        exact = known(brute_force(edges_of(dataset)["z"]))
         k, m = len(order.optimal), len(order.non_optimal)
         wrong = tuple(
             x

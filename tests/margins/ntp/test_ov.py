@@ -1,7 +1,6 @@
 """W*_ov: closed form against its definition."""
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import cast, get_args
 
 import numpy as np
@@ -14,7 +13,7 @@ from marginaudit.margins.ntp.ov import verify_ov
 from marginaudit.margins.ntp.solution import Method
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES, CollocationError, Dataset, Sample, broken
-from tests.margins.restated import ov_constraints
+from tests.margins.restated import check_exact_solution, ov_constraints
 from tests.strategies import realizable_datasets
 
 
@@ -29,24 +28,8 @@ def constant_n() -> Dataset:
 def test_closed_form_in_rationals(dataset: Dataset) -> None:
     solution, V = solve_ov(dataset).exact(), dataset.V
     assert solution.method == "closed-form"
-    constraints = ov_constraints(dataset)
-    weights = {(x, v): value for x, column in solution.weights_exact.items() for v, value in column.items()}
-    pulled: dict[tuple[str, str], Fraction] = {}
-    for row, (x, w, v) in enumerate(constraints):
-        assert weights[x, w] - weights[x, v] >= 1
-        lam = solution.multipliers_exact.fraction(row)
-        assert lam >= 0
-        pulled[x, w] = pulled.get((x, w), Fraction(0)) + lam
-        pulled[x, v] = pulled.get((x, v), Fraction(0)) - lam
-    assert pulled == weights
-    assert solution.norm_squared_exact == sum((v**2 for v in weights.values()), Fraction(0))
-    assert solution.norm_squared == solution.certificate.primal == solution.certificate.dual == V - 1
-    assert solution.certificate.gap == solution.certificate.max_violation == solution.weight_radius == 0
-    assert solution.direction_radius == 0 if V > 1 else np.isnan(solution.direction_radius)
-    assert solution.multipliers.tolist() == [1 / V] * (V * (V - 1))
-    for (x, v), value in weights.items():
-        assert solution.scores[dataset.index[v], dataset.index[x]] == float(value)
-    assert len(solution.multipliers) == len(constraints) == V * (V - 1)
+    check_exact_solution(dataset, solution, ov_constraints(dataset))
+    assert solution.norm_squared_exact == V - 1
 
 
 def test_one_token() -> None:
