@@ -25,10 +25,10 @@ from tests.orders.ntp import restated
 from tests.strategies import damaged_documents
 
 
-def refusal(path: Path) -> str:
+def refusal(path: Path, read: Callable[[Path], object] = read_dataset) -> str:
     """What the error says after the file's name."""
     with pytest.raises(InputError) as caught:
-        read_dataset(path)
+        read(path)
     message = str(caught.value)
     assert message.isprintable()
     assert message.startswith(f"{path}: ")
@@ -39,10 +39,12 @@ def refusal(path: Path) -> str:
     return message.removeprefix(f"{path}: ")
 
 
-def refused(folder: Path, content: str | bytes, name: str = "d.json") -> str:
+def refused(
+    folder: Path, content: str | bytes, name: str = "d.json", read: Callable[[Path], object] = read_dataset
+) -> str:
     path = folder / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return refusal(path)
+    return refusal(path, read)
 
 
 SENTENCES = '"sentences": [["a", "b"]]'

@@ -17,30 +17,13 @@ from marginaudit.orders.snap import (
     classes_to_document,
     read_classes,
 )
+from tests.orders.ntp.test_input_errors import refused
 from tests.orders.snap import restated
 from tests.orders.snap.strategies import class_datasets, class_documents, damaged_class_documents
 from tests.strategies import Document
 
 A_CLASS = '{"next": "n", "query": "q", "probabilities": {"a": 1}}'
 KEYS = "name, M, classes"
-
-
-def refusal(path: Path) -> str:
-    """What the error says after the file's name."""
-    with pytest.raises(InputError) as caught:
-        read_classes(path)
-    message = str(caught.value)
-    assert message.isprintable()
-    assert message.startswith(f"{path}: ")
-    assert caught.value.__cause__ is None
-    assert caught.value.__suppress_context__ or caught.value.__context__ is None
-    return message.removeprefix(f"{path}: ")
-
-
-def refused(folder: Path, content: str) -> str:
-    path = folder / "d.json"
-    path.write_text(content)
-    return refusal(path)
 
 
 def with_class(members: str) -> str:
@@ -60,8 +43,8 @@ JSON = {
     '{"name": "", "classes": [' + A_CLASS + "]}": "/name: got '', expected a string that is not empty",
     # M
     **{
-        f'{{"M": {M}, "classes": [{A_CLASS}]}}': f"/M: got {refused}"
-        for M, refused in {
+        f'{{"M": {M}, "classes": [{A_CLASS}]}}': f"/M: got {got}"
+        for M, got in {
             "0": "0, expected at least 1",
             "3.0": "3.0, expected a whole number",
             "9007199254740993": "9007199254740993, expected at most 9007199254740992",
@@ -92,8 +75,8 @@ JSON = {
     with_probabilities('{"\\udfff": 1}'):
         "/classes/1/probabilities/���/[key]: got '\\udfff', expected a string that UTF-8 can encode",
     **{
-        with_probabilities(f'{{"a": 1, "b/\\n~": {p}}}'): f"/classes/1/probabilities/b~1\\n~0: got {refused}"
-        for p, refused in {
+        with_probabilities(f'{{"a": 1, "b/\\n~": {p}}}'): f"/classes/1/probabilities/b~1\\n~0: got {got}"
+        for p, got in {
             "-5e-324": "-5e-324, expected at least 0.0",
             "1.1": "1.1, expected at most 1.000001",
             "NaN": "nan, expected a finite number",
@@ -105,8 +88,8 @@ JSON = {
         "/classes/0: got no key 'frequency', expected a frequency for every class or for none",
     **{
         '{"classes": [{"next": "n", "query": "q", "probabilities": {"a": 1}, "frequency": ' + f + "}]}":
-            f"/classes/0/frequency: got {refused}"
-        for f, refused in {
+            f"/classes/0/frequency: got {got}"
+        for f, got in {
             "true": "True, expected a number that float64 holds",
             "1.1e50": "1.1e+50, expected at most 1e+50",
             "9e-51": "9e-51, expected at least 1e-50",
@@ -117,7 +100,7 @@ JSON = {
 
 @pytest.mark.parametrize("content", JSON, ids=lambda content: content[:100].encode("unicode_escape").decode())
 def test_refused(tmp_path: Path, content: str) -> None:
-    assert refused(tmp_path, content) == JSON[content]
+    assert refused(tmp_path, content, read=read_classes) == JSON[content]
 
 
 def test_too_many_classes_times_tokens() -> None:
