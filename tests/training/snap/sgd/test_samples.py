@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.training.snap.sgd import Recipe, attention, entropy_of_distinct, train_sampled
 from marginaudit.training.snap.sgd.samples import BITS, PER_BINOMIAL, classes_of, drawn, tally, urns
-from tests.training.snap.sgd.small import SMALL
+from tests.training.snap.sgd.test_sgd import SMALL
 
 
 @pytest.mark.parametrize("length", [7, 127])
