@@ -138,10 +138,10 @@ def joined(solutions: Sequence[ExactScores]) -> ExactScores:
     return exact
 
 
-def confused_pairs(relations: Relations, size: int) -> Indices:
-    """The (query, token) pairs, as query * size + token, where the token wins and loses."""
-    losing = relations.query * size + relations.loser
-    return np.unique(losing[np.isin(losing, relations.query * size + relations.winner)])
+def confused_queries(relations: Relations, size: int) -> Indices:
+    """The queries under which a token wins and loses."""
+    losing, winning = (relations.query * size + end for end in (relations.loser, relations.winner))
+    return np.unique(relations.query[np.isin(losing, winning)])
 
 
 def solve_exactly(relations: Relations, size: int) -> ExactScores:

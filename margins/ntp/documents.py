@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from marginaudit.margins.errors import NotExact
-from marginaudit.margins.exact import confused_pairs
+from marginaudit.margins.exact import confused_queries
 from marginaudit.margins.ntp.solution import Cycle, Exact, Infeasible, MaxMargin, each_value
 from marginaudit.margins.ntp.verify import FORMAT
 from marginaudit.orders.ntp import Dataset
@@ -55,7 +55,7 @@ def _kq(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
     if not isinstance(solution, Exact):
         raise NotExact("kq: the solution is a float64 one, and a certificate needs an exact one")
     names, rows = dataset.vocabulary, dataset.relations
-    confused = {names[q] for q in (confused_pairs(rows, dataset.V) // dataset.V).tolist()}
+    confused = {names[q] for q in confused_queries(rows, dataset.V).tolist()}
     found = solution.multipliers_exact
     positive = np.flatnonzero(found.numerator)
     over = found.denominator[positive]

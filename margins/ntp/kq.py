@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from marginaudit.margins.certificate import Certificate, Certified, certify
 from marginaudit.margins.errors import CertificateError, NotExact
-from marginaudit.margins.exact import ExactScores, confused_pairs, joined, solve_exactly
+from marginaudit.margins.exact import ExactScores, confused_queries, joined, solve_exactly
 from marginaudit.margins.farkas import find_farkas
 from marginaudit.margins.ntp.constraints import kq_rows, require_dense, require_exact
 from marginaudit.margins.ntp.proposition2 import compare, compare_exactly, decide
@@ -77,7 +77,7 @@ def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
     check_method(method)
     dataset.collocation.require_function()
     relations = dataset.relations
-    confused = np.isin(np.arange(dataset.V), confused_pairs(relations, dataset.V) // dataset.V)
+    confused = np.isin(np.arange(dataset.V), confused_queries(relations, dataset.V))
     cycles = _cycles(dataset, confused)
     if method == "exact" and not cycles:
         require_exact(dataset, "W*_kq", "orthonormal")
