@@ -7,9 +7,7 @@ import scipy
 from hypothesis import example, given
 from numpy.typing import NDArray
 
-from marginaudit.margins.support import Support, support
-from marginaudit.training.ntp.model.edges import MergedEdges
-from marginaudit.training.ntp.model.reference import ExactReference
+from marginaudit.margins.support import support
 from tests.margins.test_weighted_margin import acyclic_graphs
 from tests.solutions import known
 from tests.training.ntp.far.late_model import TWICE_DEGENERATE, TWO_SIZES, block, of_graph
@@ -34,7 +32,12 @@ def largest_multiplier(
     return -known(found.fun)
 
 
-def check_carried(merged: MergedEdges, reference: ExactReference) -> Support:
+@given(acyclic_graphs())
+@example(TWO_SIZES)
+@example(TWICE_DEGENERATE)
+@example(block(3, 4, 0))
+def test_carried_edges_are_those_that_a_linear_program_finds(edges: set[tuple[int, int]]) -> None:
+    merged, reference = of_graph(edges)
     found = support(merged.winner, merged.loser, reference.slack, reference.multiplier, len(reference.weight))
     assert found.tight.tolist() == [slack == 0 for slack in reference.slack]
     for edge in np.flatnonzero(found.tight):
@@ -48,12 +51,3 @@ def check_carried(merged: MergedEdges, reference: ExactReference) -> Support:
     assert (np.bincount(found.component) == found.size).all()
     for number in range(len(found.size)):
         assert sum(w for w, c in zip(reference.weight, found.component, strict=True) if c == number) == 0
-    return found
-
-
-@given(acyclic_graphs())
-@example(TWO_SIZES)
-@example(TWICE_DEGENERATE)
-@example(block(3, 4, 0))
-def test_carried_edges_are_those_that_a_linear_program_finds(edges: set[tuple[int, int]]) -> None:
-    check_carried(*of_graph(edges))

@@ -52,9 +52,9 @@ def test_every_predicate_and_witness(document: Document) -> None:
                     assert assumption.witness["undecided"] <= (expected[name] is None)
 
 
-def classes(*weights: dict[str, float], M: int = 5000, queries: str = "") -> SequenceClasses:
-    listed = [(f"n{n}", (queries or "q" * len(weights))[n], found) for n, found in enumerate(weights)]
-    return SequenceClasses.from_weights("classes", M, listed)
+def classes(*weights: dict[str, float]) -> SequenceClasses:
+    listed = [(f"n{n}", "q", found) for n, found in enumerate(weights)]
+    return SequenceClasses.from_weights("classes", 5000, listed)
 
 
 def test_bounds_of_the_vocabulary() -> None:

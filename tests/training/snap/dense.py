@@ -51,9 +51,9 @@ def gradient(Y: Any, F: Any, n: int) -> Any:
     return Y @ (np.eye(M)[n] - softmax(Y.T @ padded(F, M)[:, n]))
 
 
-def precise_sgd(F: Any, sequence: Any, M: int, eta: float, modified: bool, digits: int = 60) -> Any:
-    """`sgd`, entry by entry in high precision; only the last Y, a list of rows."""
-    with mpmath.workdps(digits):
+def precise_sgd(F: Any, sequence: Any, M: int, eta: float, modified: bool) -> Any:
+    """`sgd`, entry by entry in 60 digits; only the last Y, a list of rows."""
+    with mpmath.workdps(60):
         F = [[mpmath.mpf(float(x)) for x in row] for row in padded(F, M)]
         K, eta = len(F[0]), mpmath.mpf(eta)
         gram = mpmath.matrix(K, K)
