@@ -54,8 +54,11 @@ def relations(document: Document) -> dict[tuple[str, str, str], int]:
 
 def classes(document: Document) -> dict[str, dict[str, list[str]]]:
     """Per query with a relation, the four classes in vocabulary order."""
-    found = orders(problem(document)).items()
-    return {query: {name: list(getattr(order, name)) for name in CLASSES} for query, order in found}
+    return class_table(orders(problem(document)))
+
+
+def class_table(orders: Mapping[str, object]) -> dict[str, dict[str, list[str]]]:
+    return {query: {name: list(getattr(order, name)) for name in CLASSES} for query, order in orders.items()}
 
 
 def holds(document: Document) -> dict[str, bool]:
