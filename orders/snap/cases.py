@@ -19,7 +19,8 @@ def syn_small() -> SequenceClasses:
     Syn-Medium's. It names neither next tokens nor queries, and M = 30 leaves no token beside the contextual ones: 0 and
     1 are the next tokens, as its classes are the first K tokens, and 2 is the query of both.
     """
-    classes = [(str(n), "2", _weights([str(l) for l in range(SHARED)], _own(n))) for n in range(2)]  # noqa: E741
+    tokens = [str(token) for token in range(SHARED + 2 * OWN)]
+    classes = [(str(n), "2", _weights(tokens[:SHARED], tokens[SHARED + OWN * n :][:OWN])) for n in range(2)]
     return SequenceClasses.from_weights("syn-small", None, classes)
 
 
@@ -45,11 +46,6 @@ def syn_medium(num_last: int) -> SequenceClasses:
         (f"n{n}", f"q{n // 2}", _weights(shared, [f"d{n}.{i}" for i in range(OWN)])) for n in range(2 * num_last)
     ]
     return SequenceClasses.from_weights(f"syn-medium-{num_last}", None, classes)
-
-
-def _own(n: int) -> list[Token]:
-    first = SHARED + OWN * n
-    return [str(l) for l in range(first, first + OWN)]  # noqa: E741
 
 
 def _weights(shared: list[Token], own: list[Token]) -> dict[Token, float]:
