@@ -106,26 +106,11 @@ class AsksPapers(click.Command):
         return [*own, *self.of_papers(papers()), as_json, asks_help]
 
 
-def ledger(claims_file: Path | None, of: "tuple[Paper, ...] | None" = None) -> "Ledger":
+def ledger(claims_file: Path | None, known: "tuple[Paper, ...]") -> "Ledger":
     """The claims of papers, of installed packages and of a file."""
     from marginaudit.reports.audit.user_claims import all_claims
 
-    return all_claims(papers() if of is None else of, claims_file, tell)
-
-
-def only_of(claims_file: Path | None) -> "Ledger":
-    """The claims of a file alone.
-
-    Raises
-    ------
-    InputError
-        There is no file, or its claims cannot be had.
-    """
-    from marginaudit.reports.audit.user_claims import claims_of_file
-
-    if claims_file is None:
-        raise InputError("--only-mine", got="no claims of yours", expected="--claims FILE beside it")
-    return claims_of_file(claims_file, papers())
+    return all_claims(known, claims_file, tell)
 
 
 def one_claim(name: str, known: "Ledger") -> "Claim":

@@ -1,14 +1,14 @@
 """`marginaudit audit`."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marginaudit.orders import shown_path
+from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.command.arguments import (
     CHOSEN,
     CLAIMS,
@@ -19,7 +19,6 @@ from marginaudit.reports.command.arguments import (
     AsksPapers,
     ledger,
     matching,
-    only_of,
     papers,
 )
 from marginaudit.reports.command.options import FilePath, Parsed, configs, cores, settings_options
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from marginaudit.reports.audit.sources import Source
     from marginaudit.reports.claim import Claim
     from marginaudit.reports.command.console import Bar
+    from marginaudit.reports.command.description import Asked
     from marginaudit.reports.paper import Paper
 
 MOST_VERDICTS = 40
@@ -58,47 +58,6 @@ def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
         "which is run.",
     )
     return [one_paper, *settings_options("audit", known)]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The request: the arguments, completed by an audit's description.
-
-    Attributes
-    ----------
-    datasets, name, patterns, claims_file, only_mine, trajectories, exports : as the command takes them
-    settings : values by the names that `configs` takes
-    description : Path or None
-    by_datasets, by_patterns, by_file : str
-        What asks for the datasets, the claims and their file, as errors say it; "" for the arguments themselves.
-    """
-
-    datasets: tuple[str, ...]
-    name: str | None
-    patterns: tuple[str, ...]
-    claims_file: Path | None
-    only_mine: bool
-    trajectories: tuple[tuple[str, Path], ...]
-    exports: tuple[str, ...]
-    settings: dict[str, Any]
-    description: Path | None = None
-    by_datasets: str = ""
-    by_patterns: str = "--claim"
-    by_file: str = ""
-
-    @property
-    def files(self) -> list[Path]:
-        """The description and the claims file, where given."""
-        return [file for file in (self.description, self.claims_file) if file is not None]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The datasets, the claims about them, and the config of each paper, by its name."""
-
-    sources: "list[Source]"
-    claims: "list[Claim]"
-    config: dict[str, Any]
 
 
 @click.command(cls=AsksPapers, of_papers=_of_papers)
@@ -143,6 +102,13 @@ class Plan:
 def audit(
     typed: list[str] | None,
     /,
+    datasets: tuple[str, ...],
+    name: str | None,
+    patterns: tuple[str, ...],
+    claims_file: Path | None,
+    only_mine: bool,
+    trajectories: tuple[tuple[str, Path], ...],
+    exports: tuple[str, ...],
     out: Path,
     fail_on: str | None,
     claim_timeout: float,
@@ -159,22 +125,24 @@ def audit(
     audited again; it is kept in ~/.cache/marginaudit (XDG_CACHE_HOME).
     """
     from marginaudit.reports.command.console import progress_bar
+    from marginaudit.reports.command.description import Asked, completed
     from marginaudit.reports.page.folder import check_folder, manifest
     from marginaudit.reports.page.write import write_report
     from marginaudit.reports.study.audit import audit_datasets
     from marginaudit.reports.study.store import user_cache
 
-    asked = _asked(**given)
-    plan = _planned(asked)
+    arguments = Asked(datasets, name, patterns, claims_file, only_mine, trajectories, exports, given)
+    asked = completed(arguments, papers())
+    sources, claims, config = _planned(asked)
     check_folder(out)
     before = manifest(out) or {}
-    steps = {one.dataset.name: one.paper.steps(plan.config[one.paper.name]) for one in plan.sources}
+    steps = {one.dataset.name: one.paper.steps(config[one.paper.name]) for one in sources}
     with progress_bar(total=sum(steps.values())) as bar:
         progress, done = _told(bar, steps)
         result = audit_datasets(
-            plan.sources,
-            plan.claims,
-            plan.config,
+            sources,
+            claims,
+            config,
             jobs=jobs or cores(),
             progress=progress,
             done=done,
@@ -188,42 +156,8 @@ def audit(
     return 1 if fail_on == "violated" and any(row.fails for row in result.rows) else 0
 
 
-def _asked(
-    datasets: tuple[str, ...],
-    name: str | None,
-    patterns: tuple[str, ...],
-    claims_file: Path | None,
-    only_mine: bool,
-    trajectories: tuple[tuple[str, Path], ...],
-    exports: tuple[str, ...],
-    **given: Any,
-) -> Asked:
-    """The arguments, completed by the description."""
-    from marginaudit.reports.command.description import described, only_description
-
-    path = only_description(datasets)
-    if path is None:
-        return Asked(datasets, name, patterns, claims_file, only_mine, trajectories, exports, given)
-    found, where = described(path, papers(), EXPORTS), shown_path(path)
-    not_given = {key for key, value in given.items() if value is None or value is False}
-    return Asked(
-        found.datasets,
-        name or found.paper,
-        patterns or found.claims,
-        claims_file or found.claims_file,
-        only_mine,
-        trajectories,
-        exports or found.exports,
-        given | {key: found.settings.get(key) for key in not_given},
-        path,
-        by_datasets=f"{where}: datasets" if found.datasets else "",
-        by_patterns="--claim" if patterns else f"{where}: claims",
-        by_file=f"{where}: claims_file" if found.claims_file and not claims_file else "",
-    )
-
-
-def _planned(asked: Asked) -> Plan:
-    """Load the datasets, claims and configs of a request.
+def _planned(asked: "Asked") -> "tuple[list[Source], list[Claim], dict[str, Any]]":
+    """Load the datasets, the claims about them, and the config of each paper by its name.
 
     Raises
     ------
@@ -232,12 +166,17 @@ def _planned(asked: Asked) -> Plan:
     """
     from marginaudit.reports.audit.auditing import distinct_names
     from marginaudit.reports.audit.sources import cases_of, load, once_each, papers_of, some_judged, with_trajectories
+    from marginaudit.reports.audit.user_claims import claims_of_file
     from marginaudit.reports.command.description import asked_for
 
     audited = tuple(paper for paper in papers() if asked.name in (None, "all", paper.name))
     with asked_for(asked.by_file):
-        known = only_of(asked.claims_file) if asked.only_mine else ledger(asked.claims_file, audited)
-    of_file = shown_path(asked.claims_file) if asked.only_mine and asked.claims_file else ""
+        if not asked.only_mine:
+            known, of_file = ledger(asked.claims_file, audited), ""
+        elif asked.claims_file is None:
+            raise InputError("--only-mine", got="no claims of yours", expected="--claims FILE beside it")
+        else:
+            known, of_file = claims_of_file(asked.claims_file, papers()), shown_path(asked.claims_file)
     of_paper = f"paper {asked.name}" if asked.name not in (None, "all") else ""
     claims = matching(asked.patterns, known, asked.by_patterns, of_file or of_paper)
     spoken_of = [paper for paper in audited if any(paper.judges(claim) for claim in claims)]
@@ -251,7 +190,7 @@ def _planned(asked: Asked) -> Plan:
     for source in sources:
         if remark := source.paper.remark(source.dataset, source.place):
             tell(remark)
-    return Plan(sources, claims, config)
+    return sources, claims, config
 
 
 def _told(bar: "Bar", steps: dict[str, int]) -> "tuple[Progress, Callable[[str, str], None]]":
@@ -275,14 +214,15 @@ def _told(bar: "Bar", steps: dict[str, int]) -> "tuple[Progress, Callable[[str, 
     return progress, done
 
 
-def _with_provenance(result: "Audit", typed: Sequence[str] | None, asked: Asked) -> "Audit":
+def _with_provenance(result: "Audit", typed: Sequence[str] | None, asked: "Asked") -> "Audit":
     from marginaudit.reports.audit.provenance import provenance
     from marginaudit.reports.shell import joined
 
     command = None if typed is None else joined(["marginaudit", *typed])
     own_papers = [Path(paper.file) for paper in result.papers if paper.file]
+    files = [file for file in (asked.description, asked.claims_file, *own_papers) if file is not None]
     own = None if asked.claims_file is None else str(asked.claims_file)
-    return replace(result, made=provenance(command, [*asked.files, *own_papers]), claims_file=own)
+    return replace(result, made=provenance(command, files), claims_file=own)
 
 
 def _print(result: "Audit", out: Path, before: dict[str, Any], *, as_json: bool, everything: bool) -> None:

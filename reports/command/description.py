@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.settings import STEP_LIST, settings_of
+from marginaudit.reports.settings import EXPORTS, STEP_LIST, settings_of
 from marginaudit.reports.study.values import Texts, parsed_toml, require_known, toml_text, value_of
 
 
@@ -25,49 +25,69 @@ class _Audit(TypedDict, total=False, closed=True):
 
 
 @dataclass(frozen=True)
-class Description:
-    """The content of a description; omitted keys are None or empty.
+class Asked:
+    """What an audit is asked for: the arguments, completed by a description.
 
     Attributes
     ----------
-    datasets, claims, exports : tuple of str
-        As the arguments, `--claim` and `--export` take them.
-    paper : str or None
-    claims_file : Path or None
+    datasets, name, patterns, claims_file, only_mine, trajectories, exports : as the command takes them
     settings : values by the names that `marginaudit.reports.command.options.configs` takes
+    description : Path or None
+    by_datasets, by_patterns, by_file : str
+        What asks for the datasets, the claims and their file, as errors say it; "" for the arguments themselves.
     """
 
     datasets: tuple[str, ...]
-    claims: tuple[str, ...]
-    exports: tuple[str, ...]
-    paper: str | None
+    name: str | None
+    patterns: tuple[str, ...]
     claims_file: Path | None
+    only_mine: bool
+    trajectories: tuple[tuple[str, Path], ...]
+    exports: tuple[str, ...]
     settings: Mapping[str, Any]
+    description: Path | None = None
+    by_datasets: str = ""
+    by_patterns: str = "--claim"
+    by_file: str = ""
 
 
-def described(path: Path, papers: Sequence[Paper], exports: Sequence[str]) -> Description:
-    """Read a description; paths in it begin at its folder.
+def completed(typed: Asked, papers: Sequence[Paper]) -> Asked:
+    """Add what the description among the DATASETs says, if there is one; paths in it begin at its folder.
 
     Raises
     ------
     InputError
-        One line: the file, the key, what was got, what is expected.
+        Something is named beside it, or one line: the file, the key, what was got, what is expected.
     """
+    found = next((name for name in typed.datasets if name.lower().endswith(".toml")), None)
+    if found is None:
+        return typed
+    if len(typed.datasets) > 1:
+        raise InputError(shown(found), got="another DATASET beside it", expected="an audit's description alone")
+    path = Path(found)
     text, where = toml_text(path, "a TOML file that describes an audit")
     document = parsed_toml(_Audit, text, where)
     if "paper" in document:
         require_known(document["paper"], [*(paper.name for paper in papers), "all"], f"{where}: /paper")
     for name in document.get("exports", ()):
-        require_known(name, exports, f"{where}: /exports")
+        require_known(name, EXPORTS, f"{where}: /exports")
     cases = {case for paper in papers for case in paper.kind.cases}
-    named = document.get("datasets", ())
-    return Description(
-        datasets=tuple(name if name in cases else str(path.parent / name) for name in named),
-        claims=tuple(document.get("claims", ())),
-        exports=tuple(document.get("exports", ())),
-        paper=document.get("paper"),
-        claims_file=path.parent / document["claims_file"] if "claims_file" in document else None,
-        settings=_settings(document.get("settings", {}), papers, f"{where}: /settings"),
+    datasets = document.get("datasets", ())
+    own_file = None if typed.claims_file or "claims_file" not in document else path.parent / document["claims_file"]
+    settings = _settings(document.get("settings", {}), papers, f"{where}: /settings")
+    not_given = [name for name, value in typed.settings.items() if value is None or value is False]
+    return replace(
+        typed,
+        datasets=tuple(name if name in cases else str(path.parent / name) for name in datasets),
+        name=typed.name or document.get("paper"),
+        patterns=typed.patterns or tuple(document.get("claims", ())),
+        claims_file=typed.claims_file or own_file,
+        exports=typed.exports or tuple(document.get("exports", ())),
+        settings={**typed.settings, **{name: settings.get(name) for name in not_given}},
+        description=path,
+        by_datasets=f"{where}: datasets" if datasets else "",
+        by_patterns="--claim" if typed.patterns else f"{where}: claims",
+        by_file=f"{where}: claims_file" if own_file else "",
     )
 
 
@@ -88,20 +108,6 @@ def _settings(table: Mapping[str, Any], papers: Sequence[Paper], where: str) -> 
             listed = [value] if setting.values is STEP_LIST and not isinstance(value, list) else value
             found[name] = value_of(listed, setting.values, f"{where}/{name}")
     return found
-
-
-def only_description(datasets: Sequence[str]) -> Path | None:
-    """The description among the DATASETs of a command, or None.
-
-    Raises
-    ------
-    InputError
-        Something is named beside it.
-    """
-    found = [name for name in datasets if name.lower().endswith(".toml")]
-    if found and len(datasets) > 1:
-        raise InputError(shown(found[0]), got="another DATASET beside it", expected="an audit's description alone")
-    return Path(found[0]) if found else None
 
 
 @contextmanager
