@@ -10,6 +10,7 @@ import click
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.command.options import FilePath, NamedTrajectory, PaperFile
 from marginaudit.reports.command.streams import tell
+from marginaudit.reports.command.usage import OneOf
 
 if TYPE_CHECKING:
     from marginaudit.reports.claim import Claim, Ledger
@@ -76,6 +77,17 @@ class OnePaper(click.ParamType["tuple[Paper, ...]"]):
             names = ", ".join(paper.name for paper in known)
             self.fail(f"got {shown(value)}, expected one of {names}, or a Python file, .py", param, ctx)
         return found
+
+
+class OneOfPapers(click.ParamType[str]):
+    """One of a few words that papers give, which are imported when it is read."""
+
+    def __init__(self, name: str, words: Callable[[], Iterable[str]]) -> None:
+        self.name, self.words = name, words
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse other words in one line."""
+        return OneOf([*self.words()]).convert(value, param, ctx)
 
 
 ONE_PAPER = click.option(

@@ -79,10 +79,6 @@ def cores() -> int:
     return found
 
 
-def _parameter(values: Values) -> click.ParamType[Any]:
-    return OneOf(values.choices) if values.choices else Parsed(values)
-
-
 def dashed(name: str) -> str:
     """A setting's name as an option.
 
@@ -104,7 +100,7 @@ def settings_options(command: str, papers: Iterable["Paper"]) -> list[click.Opti
 
 def _options(command: str, name: str, owners: Sequence[tuple["Paper", Setting]]) -> Iterator[click.Option]:
     setting = owners[0][1]
-    kind = _parameter(setting.values)
+    kind: click.ParamType[Any] = OneOf(setting.values.choices) if setting.values.choices else Parsed(setting.values)
     metavar = "T,T,.." if setting.values is STEP_LIST else None
     said = [(paper, f"{known.help}  [default: {_default(command, name, paper)}]") for paper, known in owners]
     differ = len({text for _, text in said}) > 1

@@ -1,14 +1,13 @@
 """`marginaudit solve`."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from marginaudit.margins import NotExact, SolverFailure
 from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.audit.sources import Source, load
-from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, papers
+from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, OneOfPapers, papers
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_output, print_json, write_json
 from marginaudit.reports.command.streams import tell
@@ -18,14 +17,7 @@ from marginaudit.reports.processes import one_thread
 HEADER = ("problem", "status", "method", "‖W*‖²", "duality gap", "largest violation", "direction error at most")
 
 
-class Problem(click.ParamType[str]):
-    """The name of a problem that some paper has."""
-
-    name = "problem"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse other names in one line."""
-        return OneOf([name for paper in papers() for name in paper.problems]).convert(value, param, ctx)
+PROBLEM = OneOfPapers("problem", lambda: [name for paper in papers() for name in paper.problems])
 
 
 def with_problems(name: str) -> Source:
@@ -48,7 +40,7 @@ def with_problems(name: str) -> Source:
     show_default=True,
     help="exact: rational arithmetic; cvxpy: the quadratic program; auto: exact where it exists.",
 )
-@click.option("--only", type=Problem(), metavar="NAME", help="Solve one of the problems, such as kq of sentences.")
+@click.option("--only", type=PROBLEM, metavar="NAME", help="Solve one of the problems, such as kq of sentences.")
 @click.option(
     "--certificate",
     type=FilePath(),

@@ -10,7 +10,7 @@ import click
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import cases_of, load, once_each, with_trajectories
-from marginaudit.reports.command.arguments import DATASETS, JSON, PAPER, TRAJECTORIES, AsksPapers, papers
+from marginaudit.reports.command.arguments import DATASETS, JSON, PAPER, TRAJECTORIES, AsksPapers, OneOfPapers, papers
 from marginaudit.reports.command.console import print_described, print_grid, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json, print_text
@@ -29,22 +29,12 @@ def tables() -> "dict[str, tuple[Paper, Table]]":
     return {table.name: (paper, table) for paper in papers() for table in paper.tables}
 
 
-class TableName(click.ParamType[str]):
-    """The name of a table, or `list`."""
-
-    name = "name"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse other names in one line."""
-        return OneOf(["list", *tables()]).convert(value, param, ctx)
-
-
 def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
     return settings_options("table", [paper for paper in known if paper.tables])
 
 
 @click.command(cls=AsksPapers, of_papers=_of_papers)
-@click.argument("name", metavar="NAME", type=TableName())
+@click.argument("name", metavar="NAME", type=OneOfPapers("name", lambda: ["list", *tables()]))
 @DATASETS
 @click.option(
     "--format",
