@@ -34,16 +34,13 @@ def displayed(formula: str, in_words: str) -> str:
     >>> displayed(r"\sum_{a=1}^bc\le d" + "+d" * 40, "words").count("<math")
     2
     """
-    parts = [_whole(RELATION.split(one)) if len(one) > LONG else [one] for one in _statements(formula)]
+    statements = _whole(re.split(r"(?<=[,;])(?=\\q?quad\b)", formula))
+    parts = [_whole(RELATION.split(one)) if len(one) > LONG else [one] for one in statements]
     shown = [
         [mathml(side, in_words=in_words if i == j == 0 else "") for j, side in enumerate(sides)]
         for i, sides in enumerate(parts)
     ]
     return " ".join(f"<span>{' '.join(sides)}</span>" for sides in shown)
-
-
-def _statements(formula: str) -> list[str]:
-    return _whole(re.split(r"(?<=[,;])(?=\\q?quad\b)", formula))
 
 
 def _whole(parts: Iterable[str]) -> list[str]:

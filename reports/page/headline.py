@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from inspect import getdoc
 from typing import Any
 
@@ -63,30 +62,11 @@ LEAST_SHARE = 1 / 3
 """Smallest share of a dataset's statements that is worth a banner."""
 
 
-@dataclass(frozen=True)
-class Banner:
-    """A failed assumption and the statements that it makes not applicable.
+def banners(audit: Audit) -> list[dict[str, Any]]:
+    """At most one banner a dataset: the failed assumption behind most not-applicable rows, as the template takes it.
 
-    Attributes
-    ----------
-    dataset, assumption : str
-    asks : str
-        What the assumption asks of a dataset, in words.
-    witness : what breaks it
-    kept, statements : int
-        Statements that it makes not applicable, and statements in all.
+    It has what the assumption asks in words, how many statements it makes not applicable, and how many there are.
     """
-
-    dataset: str
-    assumption: str
-    asks: str
-    witness: Any
-    kept: int
-    statements: int
-
-
-def banners(audit: Audit) -> list[Banner]:
-    """At most one banner a dataset: the failed assumption behind most not-applicable rows."""
     known, found = {claim.id: claim for claim in audit.claims}, []
     for one in audit.audited:
         silent = [known[i] for i, finding in one.findings.items() if finding.verdict is Verdict.NOT_APPLICABLE]
@@ -96,8 +76,8 @@ def banners(audit: Audit) -> list[Banner]:
         lacking = Counter(name for claim in silent for name in failed if name in claim.assumptions)
         for name, kept in lacking.most_common(1):
             if len(silent) >= LEAST_SHARE * len(one.findings) and kept >= len(silent) / 2:
-                asks = in_words(one.source.paper, name)
-                found.append(Banner(one.name, name, asks, failed[name], kept, len(one.findings)))
+                banner = {"dataset": one.name, "assumption": name, "asks": in_words(one.source.paper, name)}
+                found.append(banner | {"witness": failed[name], "kept": kept, "statements": len(one.findings)})
     return found
 
 

@@ -31,7 +31,7 @@ from marginaudit.reports.page.typeset import title_html, typeset_html
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import PAGE, STANDINGS, VERDICTS
 from marginaudit.reports.row import CARRIED_OVER, slack
-from marginaudit.reports.standing import Severity, Standing
+from marginaudit.reports.standing import Severity
 from marginaudit.reports.verdict import Evidence, Verdict
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def page(
         environment=document["environment"],
         datasets=[_visible(data) for data in document["datasets"]],
         papers=[_paper(paper, document, claims) for paper in audit.papers],
-        banners=[_visible(vars(banner)) for banner in banners(audit)],
+        banners=_visible(banners(audit)),
         headline=headline(claims),
         proofs=proofs,
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
@@ -207,7 +207,7 @@ def _claims(
     for row in audit.rows:
         of_claim.setdefault((row.claim.id, row.paper.name), []).append(row)
     for audited in of_claim.values():
-        claim, paper = audited[0].claim, audited[0].paper
+        claim, paper, standing = audited[0].claim, audited[0].paper, audited[0].standing
         rows = _rows(audit, audited, in_python=in_python)
         smallest = smallest_counterexample(paper, claim)
         yield {
@@ -225,8 +225,8 @@ def _claims(
             "words": _visible(asdict(claim.source_words)),
             "wrong": _visible(claim.standing.wrong),
             "instead": Markup(prose(claim.instead)),
-            "standing": audited[0].standing,
-            "gravity": _gravity(audited[0].standing),
+            "standing": standing,
+            "gravity": list(Severity).index(standing.severity or Severity.ORDINARY),  # 0 the worst
             "formulas": counterexample_shown(paper, claim) if paper.has(claim) and smallest is None else None,
             "smallest": None if smallest is None else paper.kind.in_words(smallest),
             "smallest_file": None if smallest is None else _data_url(paper.kind.to_document(smallest)),
@@ -254,11 +254,6 @@ def _rows(audit: Audit, audited: Sequence[Row], *, in_python: bool) -> list[dict
         }
         rows.append(_visible(found) | more)
     return rows
-
-
-def _gravity(standing: Standing) -> int:
-    """Rank of a refuted statement's severity, 0 the worst."""
-    return list(Severity).index(standing.severity or Severity.ORDINARY)
 
 
 def _on_a_line(text: str) -> str:

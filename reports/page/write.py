@@ -9,7 +9,7 @@ from pathlib import Path
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Audit
 from marginaudit.reports.page.exports import csv_table, exported, tables_of
-from marginaudit.reports.page.files import csv_text, file_stem, json_text
+from marginaudit.reports.page.files import file_stem, json_text
 from marginaudit.reports.page.folder import MANIFEST, write_folder
 from marginaudit.reports.page.html import page
 from marginaudit.reports.page.pictures import drawn, rendered_as
@@ -66,9 +66,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
         files |= {f"figures/{figure.name}{ending}": content for ending, content in found.items()}
 
     document = audit.as_document()
-    columns = names(Output.CSV)
-    rows = [[row[column] for column in columns] for row in as_read(document["verdicts"])]
-    files["verdicts.csv"] = csv_text(columns, rows)
+    files["verdicts.csv"] = csv_table(names(Output.CSV), as_read(document["verdicts"]))
     for table, of_datasets in tables_of(audit.papers, document):
         files[f"tables/{table.name}.csv"] = csv_table(table.columns, table.rows(of_datasets))
     files |= exported(audit.papers, document, exports)

@@ -164,7 +164,8 @@ def draw_curve(axis: "Axes", curve: Curve, since: str, rounding: float = 0.0) ->
         lines = {name: np.where(values < 0, np.nan, values) for name, values in lines.items()}
     if not len(seen):
         axis.set_yticks([])
-        axis.text(0.5, 0.5, nothing if zero else "no finite value", **_centred(axis))
+        said = nothing if zero else "no finite value"
+        axis.text(0.5, 0.5, said, transform=axis.transAxes, ha="center", va="center", color=REFERENCE)
         return
     if not signed:
         _logarithmic(axis.set_yscale, axis.yaxis, axis.set_ylim, seen)
@@ -228,10 +229,6 @@ def _hatch(axis: "Axes", top: float, ceiling: float, since: str) -> None:
     """Hatch the area above the quantity's largest possible value."""
     axis.axhline(top, color=REFERENCE, lw=0.8, ls=(0, (4, 3)), label="most it can reach")
     axis.axhspan(top, ceiling, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0, label=since)
-
-
-def _centred(axis: "Axes") -> dict[str, Any]:
-    return {"transform": axis.transAxes, "ha": "center", "va": "center", "color": REFERENCE}
 
 
 def one_legend(figure: "Figure") -> None:
