@@ -17,7 +17,7 @@ from marginaudit.reports.audit import auditing
 from marginaudit.reports.bound_constants.measure import measured
 from marginaudit.reports.command.verdicts import print_verdicts
 from marginaudit.reports.grid import bound
-from marginaudit.reports.hunt.search import Search
+from marginaudit.reports.hunt import Search
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.ntp import Config
 from marginaudit.reports.ntp.claims import theorem1

@@ -7,16 +7,29 @@ from itertools import islice
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import (
+    CASES,
+    Dataset,
+    Sample,
+    check_assumption,
+    dataset_from_document,
+    dataset_to_document,
+    free_dataset,
+)
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
-from marginaudit.reports import LEDGER, Evidence, Finding, Verdict
+from marginaudit.reports import LEDGER, Evidence, Finding, Verdict, exact_series
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.hunt.search import Hunt, Search, TimeIsUp, hunt_answer
+from marginaudit.reports.hunt import Hunt, Search, TimeIsUp, hunt, hunt_answer
+from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.hunting import strategies
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
 from marginaudit.reports.ntp.hunting.space import LATE, SHORT, SentenceSpace, size, smaller
+from marginaudit.reports.ntp.hunting.strategies import datasets
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.verdict import not_applicable
 from tests.papers import changed
@@ -151,7 +164,7 @@ def test_what_is_drawn_breaks_what_it_may(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_time_is_up_and_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("marginaudit.reports.hunt.search.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("marginaudit.reports.hunt.time.monotonic", lambda: now[0])
     told: list[float] = []
     looking = Search(planted(Told(lambda _: HOLDS)), PAPER, None, 5.0, told.append)
     for later in (101.0, 105.0):
@@ -166,7 +179,7 @@ def test_time_is_up_and_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_smallest_sizes_are_tried_for_a_quarter_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("marginaudit.reports.hunt.search.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("marginaudit.reports.hunt.time.monotonic", lambda: now[0])
     monkeypatch.setattr(SentenceSpace, "smallest", lambda _: iter([SMALL] * 9))
 
     def tick(_: Run) -> Finding:
@@ -192,7 +205,7 @@ def test_the_smallest_sizes_are_tried_for_a_quarter_of_the_time(monkeypatch: pyt
 
 def test_it_looks_on_for_as_long_as_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("marginaudit.reports.hunt.search.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("marginaudit.reports.hunt.time.monotonic", lambda: now[0])
     for seconds, deadline in ((100.0, 14.0), (9.0, 9.0)):
         now[0] = 0.0
         looking = Search(planted(Told(lambda _: HOLDS)), PAPER, None, seconds, lambda _: None)
@@ -250,6 +263,58 @@ def test_the_answer_of_a_hunt_and_its_certificate() -> None:
     assert named.name == "planted-without-optimal_majority"
 
 
+def test_a_claim_without_an_end_ends_with_the_hunt(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(_: Run) -> Any:
+        while True:
+            pass
+
+    monkeypatch.setattr("marginaudit.reports.hunt.GRACE", 0.2)
+    found = hunt(planted(Equal(measure=endless, expected=endless)), PAPER, seconds=0.2)
+    assert (found.dataset, found.tried) == (None, 0)
+    assert 0.3 < found.seconds < 30
+
+
+@pytest.mark.slow
+def test_the_closed_forms_counterexample_is_found_and_reproduced_from_its_file() -> None:
+    found = hunt(LEDGER["ntp.prop2.closed-form"], PAPER, seconds=15)
+    assert found.dataset is not None
+    assert found.dataset.V <= 6
+    again = dataset_from_document(dataset_to_document(found.dataset))
+    finding = LEDGER["ntp.prop2.closed-form"].judge(Run(again))
+    assert finding.verdict is Verdict.VIOLATED
+    assert all(check_assumption(again, name).holds for name in LEDGER["ntp.prop2.closed-form"].assumptions)
+
+
+def test_a_paper_without_a_space_of_datasets_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^paper ntp: got no space of datasets to hunt in, expected"):
+        hunt(LEDGER["ntp.lemma4"], changed(PAPER, space=None))
+
+
+def shrunk(start: Dataset, claim: Claim) -> Dataset:
+    looking = Search(claim, PAPER, None, 1e6, lambda _: None)
+    looking.found.dataset = start
+    looking.shrunk()
+    smallest = looking.found.dataset
+    assert isinstance(smallest, Dataset)
+    return smallest
+
+
+def test_shrinking_ends_where_nothing_smaller_violates() -> None:
+    three = Equal(measure=lambda run: exact_series([int(run.dataset.N >= 3)]), expected=lambda _: exact_series([0]))
+    smallest = shrunk(free_dataset(V=6, N=20, L=5, seed=0), planted(three, ()))
+    assert smallest.N == 3
+    assert sum(smallest.counts) == 3
+
+
+def test_a_sample_goes_where_another_one_can_take_its_token() -> None:
+    """Two samples are enough against the closed form, and no single token or sample can go from these three."""
+    n = {"a": "a", "b": "b", "c": "c", "d": "e", "e": "d"}
+    samples = (Sample(("b", "c"), "b"), Sample(("d", "c"), "e"), Sample(("a", "e", "c"), "d"))
+    start = Dataset("three", tuple("abcde"), samples, (1, 1, 1), next_token=n)
+    smallest = shrunk(start, LEDGER["ntp.prop2.closed-form"])
+    assert sorted(len(sample.tokens) for sample in smallest.samples) == [2, 4]
+
+
 def test_each_way_to_make_a_dataset_smaller() -> None:
     one, two = Sample(("a", "b"), "b"), Sample(("c", "c", "b"), "a")
     n = {"a": "b", "b": "c", "c": "a"}
@@ -293,3 +358,29 @@ def test_the_smallest_datasets_are_all_of_one_sample_then_of_two() -> None:
     for data in found[:one]:
         assert data.samples[0].next in {data.next_token[x] for x in data.samples[0].tokens}
         assert 2 <= len(data.samples[0].tokens) <= 3
+
+
+@settings(max_examples=20)
+@given(st.data())
+def test_every_reduction_is_a_dataset_and_smaller(data: st.DataObject) -> None:
+    dataset = data.draw(datasets({"injective", "next_from_sentence", "well_defined_orders"}))
+    for reduced in islice(smaller(dataset), 200):
+        assert reduced.relations is not None
+        assert dataset_from_document(dataset_to_document(reduced)).samples == reduced.samples
+        assert size(reduced) < size(dataset)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_ordered_strategies_meet_assumptions_1_to_3(data: st.DataObject) -> None:
+    dataset = data.draw(datasets())
+    assert all(check_assumption(dataset, name).holds for name in ASSUMED)
+    closed = data.draw(datasets(prefix_closed=True))
+    assert all(check_assumption(closed, name).holds for name in ("collocation", "injective", "next_from_sentence"))
+
+
+def test_a_token_that_follows_itself_is_taken_out_with_the_samples_it_answers() -> None:
+    samples = (Sample(("b", "b"), "a"), Sample(("b", "b", "b"), "b"))
+    dataset = Dataset("fixed", ("a", "b"), samples, (1, 1), next_token={"a": "a", "b": "b"})
+    reduced = [d for d in smaller(dataset) if d.vocabulary == ("b",)]
+    assert [d.samples for d in reduced] == [samples[1:]]

@@ -1,4 +1,4 @@
-"""The search: the smallest datasets exhaustively, then hypothesis's, then shrinking, until the time is up."""
+"""The hunt for a dataset that violates a claim: the smallest exhaustively, then hypothesis's, then shrinking."""
 
 import signal
 import time
