@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from marginaudit.reports.command.options import FilePath, Parsed, configs, setti
 from marginaudit.reports.command.output import check_output, print_json, write_figure, write_json
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.hunt import hunt
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.processes import one_thread
@@ -92,7 +94,7 @@ def tighten(
         "varied": _varied(paper, config),
         "verdicts": Counter(run.finding.verdict.value for run in runs),
         "left_out": left_out,
-        "sides": {side: found.document() for side, found in sides.items()},
+        "sides": {side: finite(asdict(found)) for side, found in sides.items()},
         "without": broken,
         "interval": MEANING,
         "figure": str(path),

@@ -1,14 +1,14 @@
 """The smallest constant of a bound, and the powers of its factors that measurements support, with intervals."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from marginaudit.orders.arrays import Floats
-from marginaudit.reports.json_data import finite
 from marginaudit.reports.judgements.slack import Side
+from marginaudit.reports.series import position
 from marginaudit.reports.tighten.measure import Entries, Measured
 
 CONFIDENCE = 0.95
@@ -102,30 +102,24 @@ class Tightened:
         with np.errstate(divide="ignore"):
             return float(np.log10(self.constant)) * (-1 if self.side == "upper" else 1)
 
-    def document(self) -> dict[str, Any]:
-        """Plain JSON data."""
-        found: dict[str, Any] = finite(asdict(self))
-        return found
-
 
 def tightened(side: Side, runs: Sequence[Measured]) -> Tightened:
     """The constant, the nearest dataset and the exponents of one side of a bound."""
     of = [run.sides[side] for run in runs]
-    worst = [_worst(side, entries.ratio) for entries in of]
-    near = int(np.argmax([_room(side, ratio) for ratio, _ in worst]))
-    says = np.concatenate([entries.ratio[entries.says] for entries in of])
-    entries, at = of[near], worst[near][1]
-    case = runs[near].case
+    near = _worst(side, np.array([entries.ratio[_worst(side, entries.ratio)] for entries in of]))
+    entries, case = of[near], runs[near].case
+    at = _worst(side, entries.ratio)
     nearest = Nearest(
         case.dataset.name,
         case.settings,
-        entries.at(at),
+        None if np.isnan(entries.step[at]) else position(entries.step[at]),
         entries.label[at] if entries.label else "",
         runs[near].finding.verdict,
     )
+    says = np.concatenate([entries.ratio[entries.says] for entries in of])
     with np.errstate(over="ignore"):
-        constant = float(np.exp(worst[near][0]))
-        informative = float(np.exp(_worst(side, says)[0])) if len(says) else None
+        constant = float(np.exp(entries.ratio[at]))
+        informative = float(np.exp(says[_worst(side, says)])) if len(says) else None
     window, window_says = _window(of)
     return Tightened(
         side,
@@ -140,13 +134,9 @@ def tightened(side: Side, runs: Sequence[Measured]) -> Tightened:
     )
 
 
-def _room(side: Side, ratio: float) -> float:
-    return ratio if side == "upper" else -ratio
-
-
-def _worst(side: Side, ratio: Floats) -> tuple[float, int]:
-    at = int(np.argmax(ratio) if side == "upper" else np.argmin(ratio))
-    return float(ratio[at]), at
+def _worst(side: Side, ratio: Floats) -> int:
+    """The entry with the least room."""
+    return int(np.argmax(ratio) if side == "upper" else np.argmin(ratio))
 
 
 def _usable(entries: Entries, says: bool) -> Any:
@@ -194,7 +184,7 @@ def _exponents(
 def _nearest_usable(side: Side, entries: Entries, says: bool) -> int | None:
     """The usable entry with the least room, or None."""
     usable = np.flatnonzero(_usable(entries, says))
-    return int(usable[_worst(side, entries.ratio[usable])[1]]) if len(usable) else None
+    return int(usable[_worst(side, entries.ratio[usable])]) if len(usable) else None
 
 
 def _along(entries: Entries, says: bool, clock: Floats) -> Floats:

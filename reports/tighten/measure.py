@@ -14,7 +14,7 @@ from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.slack import Side
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.run import BaseRun
-from marginaudit.reports.series import Series, position
+from marginaudit.reports.series import Series
 from marginaudit.reports.sweeps import Design
 from marginaudit.reports.verdict import Finding, Verdict
 
@@ -68,10 +68,6 @@ class Entries:
     ratio: Floats
     says: NDArray[np.bool_]
     unknown: int
-
-    def at(self, entry: int) -> int | float | None:
-        """The entry's position, None without a clock."""
-        return None if np.isnan(self.step[entry]) else position(self.step[entry])
 
 
 @dataclass(frozen=True)
