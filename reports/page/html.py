@@ -26,7 +26,7 @@ from marginaudit.reports.page.formulas import displayed, mathml
 from marginaudit.reports.page.headline import banners, failures, headline
 from marginaudit.reports.page.proofs import with_links
 from marginaudit.reports.page.reproduce import claims_command, command, dataset_argument
-from marginaudit.reports.page.theorems import FORMS, WHOSE, failing, form, grouped, statement_names, theorem
+from marginaudit.reports.page.theorems import FORMS, WHOSE, failing, form, statement_names, theorem
 from marginaudit.reports.page.typeset import title_html, typeset_html
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import PAGE, STANDINGS, VERDICTS
@@ -155,6 +155,9 @@ def _script() -> dict[str, Any]:
 def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Template variables of one paper's section."""
     own = [claim for claim in claims if claim["paper"] == paper.name]
+    of_theorems: dict[str, list[dict[str, Any]]] = {}
+    for claim in own:
+        of_theorems.setdefault(claim["theorem"], []).append(claim)
     datasets = [_visible(data) for data in document["datasets"] if data["paper"] == paper.name]
     theorems = [
         {
@@ -165,7 +168,7 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
             "anchor": f"{paper.name}:{_slug(name) or of_theorem[0]['id']}",
             "claims": of_theorem,
         }
-        for name, of_theorem in grouped(own, "theorem")
+        for name, of_theorem in of_theorems.items()
     ]
     certificates = f"certificates-{paper.name}"
     title = re.search(r"\btitle = \{(.*)\}", paper.bibtex)

@@ -1,8 +1,7 @@
 """The theorem that a statement belongs to, and its form: printed, rederived, sharper."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from marginaudit.reports.audit.auditing import Audit
 from marginaudit.reports.claim import Claim
@@ -103,11 +102,3 @@ def failing(claim: Claim, paper: Paper) -> str:
     """
     found = form(claim, paper)
     return f"Also false {claim.source_words.mended or 'as mended'}" if found == REDERIVED else found.capitalize()
-
-
-def grouped(items: Sequence[dict[str, Any]], key: str) -> list[tuple[Any, list[dict[str, Any]]]]:
-    """Group items by a key, in order of first appearance."""
-    groups: dict[Any, list[dict[str, Any]]] = {}
-    for item in items:
-        groups.setdefault(item[key], []).append(item)
-    return list(groups.items())
