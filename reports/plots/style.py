@@ -119,8 +119,8 @@ def power_of_ten(value: float) -> str:
 def between_powers(value: float, shows_all: bool) -> str:
     """A tick label off the powers of ten; 2 and 5 only, where there is no room for all.
 
-    >>> between_powers(0.02, False), between_powers(0.03, False), between_powers(0.03, True)
-    ('0.02', '', '0.03')
+    >>> between_powers(0.02, False), between_powers(5e7, False), between_powers(0.03, False), between_powers(0.03, True)
+    ('0.02', '5e+07', '', '0.03')
     """
     return f"{value:.3g}" if shows_all or f"{value:.0e}"[0] in "25" else ""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from marginaudit.reports.command.cli import main
-from tests.reports.page.browser import missing, opened, printed, seen_at
+from tests.reports.page.screenshots import missing, opened, printed, seen_at
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome

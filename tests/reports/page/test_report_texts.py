@@ -1,22 +1,27 @@
 """What the texts of a report hold, cell by cell, and how one file takes the place of another."""
 
+import html
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
+from marginaudit import audit
 from marginaudit.orders.ntp import CASES
+from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.grid import brief
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.files import csv_text, file_stem, json_text
-from marginaudit.reports.page.html import norm_text
+from marginaudit.reports.page.html import norm_text, prose
 from marginaudit.reports.page.write import stems_of
 from marginaudit.reports.paper import Figure
-from marginaudit.reports.plots.style import between_powers, drawable, power_of_ten
+from marginaudit.reports.plots.style import drawable
 
 
 def test_json_has_finite_numbers_only() -> None:
@@ -86,10 +91,34 @@ def test_numbers_for_a_reader() -> None:
 
 
 def test_what_a_logarithmic_axis_shows() -> None:
-    assert drawable([1e200, 1.1e200, -1e201, 1e-200, 0.9e-200, np.inf]).tolist()[:1] == [1e200]
     np.testing.assert_array_equal(
         drawable([1e200, 1.1e200, -1e201, 1e-200, 0.9e-200, np.inf]), [1e200, np.nan, np.nan, 1e-200, 0, np.nan]
     )
-    assert [power_of_ten(x) for x in (1.0, 10.0, 0.1, 3.3e5)] == ["1", "10¹", "10⁻¹", "10⁶"]
-    assert [between_powers(x, False) for x in (2.0, 5e7, 0.4)] == ["2", "5e+07", ""]
-    assert between_powers(0.4, True) == "0.4"
+
+
+# what is said of a refuted statement, and what stands in its place
+
+
+def test_a_formula_says_what_its_latex_says() -> None:
+    shown = prose(r"fewer than $\frac{a}{b}$ & more")
+    assert "<mfrac><mi>a</mi><mi>b</mi></mfrac>" in shown
+    assert shown.startswith("fewer than <math ")
+    assert shown.endswith("</math> &amp; more")
+    assert r'alttext="\frac{a}{b}"' in shown
+
+
+@pytest.mark.parametrize("text", ["costs $5", "<b>x</b>", "a\x1b[31mb", ""])
+def test_a_text_without_a_formula_is_a_text(text: str) -> None:
+    assert prose(text) == html.escape(text.replace("\x1b", r"\x1b"), quote=False)
+
+
+def test_formulas_of_a_claim() -> None:
+    claim = replace(LEDGER["ntp.theorem1.direction"], formula="f", instead="for $a$ and $b$")
+    assert claim.formulas == ("f", "a", "b")
+    assert replace(claim, instead="").formulas == ("f",)
+
+
+def test_a_page_says_what_is_wrong_with_a_statement_that_other_data_refute(tmp_path: Path) -> None:
+    claim = LEDGER["ntp.theorem1.direction"]
+    page = audit("example-1", claims=claim.id, config={"steps2": 10}).save(tmp_path / "report")
+    assert f"<p>{claim.standing.wrong}</p>" in page.read_text(encoding="utf-8")
