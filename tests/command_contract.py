@@ -12,8 +12,6 @@ import pytest
 from marginaudit.reports.command.cli import main
 from tests.command_line import Answer, refusal, strict_json
 
-REPORT = {"report.html", "report.json", "verdicts.csv", "tables", "figures", "proofs", "trajectories"}
-
 
 @contextmanager
 def own_folder() -> Iterator[Path]:
@@ -56,27 +54,6 @@ def kept(*arguments: str) -> Answer:
         if path.suffix == ".json":
             strict_json(path.read_text(encoding="utf-8"))
     return answer
-
-
-def report_agrees(folder: Path) -> int:
-    """The steps of stage 1 that all parts of a report tell; they name one another, and each is whole."""
-    document = strict_json((folder / "report.json").read_text(encoding="utf-8"))
-    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert set(document["files"]) <= found
-    assert {name.partition("/")[0] for name in document["files"]} <= REPORT
-    rows = (folder / "verdicts.csv").read_bytes().decode("utf-8").count("\r\n") - 1
-    assert rows == len(document["verdicts"])
-    page = (folder / "report.html").read_text(encoding="utf-8")
-    assert page.rstrip().endswith("</html>")
-    steps: int = document["config"]["ntp"]["steps1"]
-    assert f'<td class="number">{steps}</td>' in page
-    for name in found:
-        if name.startswith("trajectories/") and name.endswith("-stage1.csv"):
-            last = (folder / name).read_text(encoding="utf-8").splitlines()[-1]
-            assert last.startswith(f"{steps},")
-        if name.endswith(".svg") and name in document["files"]:
-            assert (folder / name).read_text(encoding="utf-8").rstrip().endswith("</svg>")
-    return steps
 
 
 def _files() -> set[Path]:

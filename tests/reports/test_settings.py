@@ -28,7 +28,7 @@ BAD: dict[str, tuple[Any, ...]] = {
 """By the name of a setting's values."""
 
 GOOD: dict[str, tuple[Any, ...]] = {
-    "steps": (0, 10**18, np.int64(7), 1e6, 1e18, np.float64(900)),
+    "steps": (0, 2**53 + 1, 10**18, np.int64(7), 1e6, 1e18, np.float64(900)),
     "size": (1e-100, 1e100, 1, np.float64(0.5)),
     "step list": ((), (0, 1, 900), (np.int64(3),), (1, 1e6), [1, 900], range(1, 3), np.array([1, 900])),
     "share": (0.0, 0.5, math.nextafter(1.0, 0.0)),

@@ -102,15 +102,6 @@ def test_options_go_before_what_it_says(command: Command, own_folder: Path) -> N
     assert {row["claim"] for row in found["verdicts"]} == {"sharp.prop2"}
 
 
-def test_whole_numbers_beyond_2_to_53_are_exact(command: Command, own_folder: Path) -> None:
-    path = described(
-        own_folder,
-        'datasets = ["example-1"]\nclaims = ["sharp.prop2"]\n'
-        "[settings]\nsteps1 = 2\nsteps2 = 9007199254740993\nat = [1]\n",
-    )
-    assert command.json("audit", path)["config"]["ntp"]["steps2"] == 9007199254740993
-
-
 def test_its_exports_are_written(command: Command, own_folder: Path) -> None:
     path = described(own_folder, 'datasets = ["svop.json"]\nclaims = ["ntp.lemma6"]\nexports = ["markdown"]\n')
     assert command("audit", path, *SHORT, "--out", "out").status == 0
