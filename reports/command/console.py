@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from marginaudit.orders import counted, printable, shortened
+from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import standard_output, tell
 from marginaudit.reports.grid import brief
 from marginaudit.reports.plots.style import VERDICTS
@@ -149,8 +150,11 @@ def print_texts(title: str, texts: Mapping[str, str]) -> None:
     _print()
 
 
-def print_described(names: Mapping[str, str]) -> None:
-    """Print each name with the first line of its description."""
+def print_names(kind: str, names: Mapping[str, str], *, as_json: bool) -> None:
+    """Print each name with the first line of its description, or a document of the names under their ``kind``."""
+    if as_json:
+        print_json({kind: list(names)})
+        return
     left = max(map(len, names), default=0) + 2
     for name, text in names.items():
         print_line(f"{name:{left}}{text.partition(chr(10))[0]}".rstrip())

@@ -12,7 +12,7 @@ from marginaudit.orders import InputError, shown
 from marginaudit.reports.audit.built_in import STATEMENTS
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.command.arguments import JSON, ONE_PAPER
-from marginaudit.reports.command.console import print_described, print_line, print_table, progress_bar
+from marginaudit.reports.command.console import print_line, print_names, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_output, print_json, write_figure
 from marginaudit.reports.page.files import file_stem
@@ -56,7 +56,7 @@ def figure(
     """
     found = _figures(known)
     if name == "list":
-        _print_names(found, known, as_json=as_json)
+        print_names("figures", _described(found, known), as_json=as_json)
         return 0
     _check(found, name, dataset, source, text)
     of, paper, draws = found[name]
@@ -117,13 +117,11 @@ def _check(found: Figures, name: str, dataset: str | None, source: Path | None, 
         raise InputError("--text", got=got, expected=f"one of a text: {names('text')}")
 
 
-def _print_names(figures: Figures, known: tuple[Paper, ...], *, as_json: bool) -> None:
-    if as_json:
-        print_json({"figures": list(figures)})
-        return
+def _described(figures: Figures, known: tuple[Paper, ...]) -> dict[str, str]:
+    """What each figure shows; sweeps come last."""
     described = {name: getdoc(draw) or "" for name, (of, _, draw) in figures.items() if of != "sweep"}
     layouts = {name: find_spec(name, known).layout for name in figures if name not in described}
-    print_described(described | {name: "" if layout is None else layout.title for name, layout in layouts.items()})
+    return described | {name: "" if layout is None else layout.title for name, layout in layouts.items()}
 
 
 def _of_sweep(name: str, source: Path | None, known: tuple[Paper, ...]) -> "tuple[Figure, Rows]":

@@ -8,7 +8,7 @@ import click
 
 from marginaudit.orders import InputError, counted
 from marginaudit.reports.command.arguments import JSON, ONE_PAPER
-from marginaudit.reports.command.console import print_line, print_table, progress_bar
+from marginaudit.reports.command.console import print_line, print_names, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed, cores
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
@@ -56,7 +56,7 @@ def sweep(
     computes only what is missing. The exit status is 1 where a run could not be done.
     """
     if spec == "list":
-        _print_names(list(built_in(known)), as_json=as_json)
+        print_names("sweeps", dict.fromkeys(built_in(known), ""), as_json=as_json)
         return 0
     _refuse_together({"--plan": plan, "--status": status})
     _refuse_together({"--retry-failed": retry_failed, "--fresh": fresh})
@@ -134,14 +134,6 @@ def _print_counts(folder: Folder, as_json: bool) -> None:
         print_line(f"{failure['status']}, seed {failure['seed']}: {failure['message']}")
     if len(failures) > MOST_TOLD:
         print_line(f".. and {len(failures) - MOST_TOLD} more; runs.csv has all.")
-
-
-def _print_names(names: Sequence[str], *, as_json: bool) -> None:
-    if as_json:
-        print_json({"sweeps": names})
-    else:
-        for name in names:
-            print_line(name)
 
 
 def _print_plan(folder: Folder, todo: Sequence[RunsTask], processes: int, as_json: bool) -> None:

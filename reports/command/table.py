@@ -11,7 +11,7 @@ from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import cases_of, load, once_each, with_trajectories
 from marginaudit.reports.command.arguments import DATASETS, JSON, PAPER, TRAJECTORIES, AsksPapers, OneOfPapers, papers
-from marginaudit.reports.command.console import print_described, print_grid, progress_bar
+from marginaudit.reports.command.console import print_grid, print_names, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json, print_text
 from marginaudit.reports.command.streams import tell
@@ -61,10 +61,7 @@ def table(
         raise InputError(f"--format {form}", got="--json beside it", expected="one of the two")
     known = tables()
     if name == "list":
-        if as_json:
-            print_json({"tables": list(known)})
-        else:
-            print_described({name: f"{table.heading}." for name, (_, table) in known.items()})
+        print_names("tables", {name: f"{table.heading}." for name, (_, table) in known.items()}, as_json=as_json)
         return 0
     paper, chosen = known[name]
     answers = _answers(paper, chosen, datasets, trajectories, given)

@@ -40,17 +40,12 @@ if TYPE_CHECKING:
 MOST_LINES = 100
 """Most lines of a table on the page."""
 
-WORST_FIRST = [verdict.value for verdict in Verdict]
-
-GLYPHS = {Evidence.PROVED: "∎", Evidence.EXACT: "=", Evidence.CERTIFIED: "⊂", Evidence.FLOAT64: "≈"}
-"""Symbols of the evidence in the matrix."""
-
 LEGEND: dict[str, Any] = {
     "forms": FORMS,
     "whose": WHOSE,
-    "glyphs": {evidence.value: glyph for evidence, glyph in GLYPHS.items()},
+    "glyphs": {Evidence.PROVED: "∎", Evidence.EXACT: "=", Evidence.CERTIFIED: "⊂", Evidence.FLOAT64: "≈"},
     "bound": bound,
-    "worst_first": WORST_FIRST,
+    "worst_first": [verdict.value for verdict in Verdict],
     "colours": {name.value: colour for colours in (VERDICTS, STANDINGS) for name, colour in colours.items()},
     "page_colours": PAGE,
 }
