@@ -1,30 +1,19 @@
-"""What the commands answer: JSON of the contract's form, exit statuses, and output that pipes take."""
+"""What the commands answer: JSON of the contract's form, claims and datasets as they are named, exit statuses."""
 
-import json
 import math
-import os
 import re
-import signal
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 import click
 import pytest
 
+from marginaudit.reports import LEDGER
+from marginaudit.reports.audit.sources import once_each
+from marginaudit.reports.command.arguments import matching
 from marginaudit.reports.command.cli import cli, commands
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
-
-ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "1"}
-
-
-def process(
-    *arguments: object, stdout: int | IO[str] = subprocess.PIPE, env: dict[str, str] = ENVIRONMENT
-) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "marginaudit.reports", *map(str, arguments)]
-    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, timeout=100, env=env)
 
 
 def test_classify_tells_what_is_undecided_from_what_fails(command: Command, own_folder: Path) -> None:
@@ -114,6 +103,63 @@ def test_claims_of_a_pattern(command: Command) -> None:
     assert "got no claim whose id matches" in command("claims", "nope.*").err
 
 
+def test_claims_by_the_beginning_of_their_ids(command: Command) -> None:
+    theorem = [name for name in LEDGER if name.startswith("ntp.theorem1.")]
+    assert [claim.id for claim in matching(["ntp.theorem1"], LEDGER)] == theorem
+    assert [claim.id for claim in matching(["ntp.lemma7"], LEDGER)] == ["ntp.lemma7"]
+    assert [claim.id for claim in matching(["ntp.theorem1", "ntp.lemma2"], LEDGER)][-1] == theorem[-1]
+    assert "no claim of that id" in command.refused("audit", "--claim", "ntp.theo", "--out", "report")
+    assert command.json("claims", "ntp.prop2.closed")["id"] == "ntp.prop2.closed-form"
+    assert command.json("claims", "ntp.lemma7")["id"] == "ntp.lemma7"
+    several = command.refused("claims", "ntp.prop1.")
+    assert several.startswith("claim 'ntp.prop1.': got the beginning of 3 ids, expected one of ntp.prop1.norm, ")
+    assert command.refused("claims", "ntp.").endswith(f" and {sum(n.startswith('ntp.') for n in LEDGER) - 5} more")
+    assert "such as ntp.lemma7" in command.refused("claims", "ntp.lema7")
+
+
+MINE = """
+from dataclasses import replace
+from marginaudit.reports import LEDGER
+
+CLAIMS = (replace(LEDGER["ntp.theorem1.norm"], id="mine.norm"), replace(LEDGER["ntp.lemma3"], id="mine.other"))
+"""
+
+
+def claims_of(document: Any) -> list[str]:
+    return [row["claim"] for row in document["verdicts"]]
+
+
+def test_only_ones_own_claims(command: Command, svop: Path) -> None:
+    Path("mine.py").write_text(MINE, encoding="utf-8")
+    audit = ("audit", svop, *SHORT, "--out", "report", "--only-mine")
+    assert claims_of(command.json(*audit, "--claims", "mine.py")) == ["mine.norm", "mine.other"]
+    chosen = command.json(*audit, "--claims", "mine.py", "--claim", "mine.n*")
+    assert claims_of(chosen) == ["mine.norm"]
+    line = command.refused(*audit)
+    assert line == "--only-mine: got no claims of yours, expected --claims FILE beside it"
+    line = command.refused(*audit, "--claims", "mine.py", "--claim", "ntp.lemma3")
+    assert "--claim 'ntp.lemma3': got no claim of that id among those of mine.py, expected one of mine." in line
+    Path("taken.py").write_text(MINE.replace("mine.other", "ntp.lemma3"), encoding="utf-8")
+    assert "ntp.lemma3: got an id that another claim has" in command.refused(*audit, "--claims", "taken.py")
+    line = command.refused("audit", "snap-single", "--claims", "mine.py", "--only-mine", "--out", "report")
+    assert line.startswith("--only-mine: got claims about other data alone, expected one about sequence classes")
+
+
+def test_a_file_named_twice_is_one_dataset(command: Command, svop: Path) -> None:
+    arguments = ("--claim", "ntp.theorem1.norm", *SHORT, "--out", "report")
+    answer = command("audit", "svop.json", "./svop.json", svop, *arguments, "--json")
+    assert [one["name"] for one in strict_json(answer.out)["datasets"]] == ["svop"]
+    assert "there is one already" not in answer.err
+    Path("copy.json").write_bytes(svop.read_bytes())
+    document = command.json("audit", "svop.json", "copy.json", *arguments)
+    assert [one["name"] for one in document["datasets"]] == ["svop", "svop-2"]
+    assert list(command.json("table", "direction", "example-1", "example-1", *SHORT)) == list(
+        command.json("table", "direction", "example-1", *SHORT)
+    )
+    first, second = object(), object()
+    assert once_each(["b", first, "a", "b", second, first]) == ["b", first, "a", second]
+
+
 def test_what_fails_worst_comes_first(command: Command, own_folder: Path) -> None:
     said = command("audit", "snap-single", "--claim", "snap.remark[12]", "--steps", "10", "--seeds", "10").out
     fails = said[said.index("What fails") :].splitlines()
@@ -150,54 +196,6 @@ def test_fail_on_violated(command: Command, svop: Path, own_folder: Path) -> Non
     answer = command("audit", no_function, *arguments)
     assert (answer.status, answer.err) == (0, "")
     assert answer.out.rstrip().endswith("report: audit-report/report.html")
-
-
-def test_a_reader_that_leaves_early_is_neither_a_violation_nor_a_refusal() -> None:
-    """A shell with `pipefail` takes the status of `marginaudit .. | head` for the answer."""
-    for arguments in (["classify", "section-7", "--json"], ["--help"]):
-        reading, writing = os.pipe()
-        os.close(reading)
-        answer = process(*arguments, stdout=writing)
-        os.close(writing)
-        assert (answer.returncode, answer.stderr) == (141, "")
-
-
-def test_interrupted_while_it_runs(own_folder: Path) -> None:
-    program = (
-        "from marginaudit.reports.command.cli import main; print('ready', flush=True); "
-        "main(['audit', 'example-1', '--steps1', '1e9', '--out', 'report'])"
-    )
-    running = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
-    )
-    assert running.stdout is not None
-    assert running.stdout.readline() == "ready\n"
-    with pytest.raises(subprocess.TimeoutExpired):
-        running.wait(1)
-    running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
-    assert (running.returncode, out, err.strip()) == (130, "", "marginaudit: interrupted")
-    assert not list(own_folder.iterdir())
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["audit", "--help"], ["classify", "example-1"], ["figure", "list"]])
-def test_what_is_imported_before_it_is_needed(arguments: list[str]) -> None:
-    program = (
-        "import json, sys\n"
-        "from marginaudit.reports.command.cli import main\n"
-        "try: main(sys.argv[1:])\n"
-        "except SystemExit: print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
-    )
-    answer = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, timeout=100
-    )
-    imported = set(json.loads(answer.stderr))
-    ours = {name for name in imported if name.partition(".")[0] == "marginaudit"}
-    assert "--help" not in arguments or len(ours) <= 60, ours
-    heavy = {"cvxpy", "clarabel", "hypothesis", "jinja2", "matplotlib", "pandas", "scipy.optimize", "scipy.sparse"}
-    if "figure" not in arguments:
-        heavy |= {"flint", "loky", "numba", "scipy"}
-    assert not heavy & imported
 
 
 def test_the_list_of_commands_says_what_each_one_says() -> None:

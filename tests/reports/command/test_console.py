@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from marginaudit.orders.ntp import dataset_to_document, free_dataset
+from marginaudit.reports import LEDGER
 from marginaudit.reports.command.console import (
     MOST_ROWS,
     cell,
@@ -20,7 +22,7 @@ from marginaudit.reports.command.output import print_json, print_text
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
-from tests.command_line import Command, dataset_file
+from tests.command_line import SHORT, SVOP, Command, dataset_file
 
 
 def test_a_line_is_one_line_however_long(capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,7 +126,7 @@ def test_progress_is_for_a_terminal_alone(capsys: pytest.CaptureFixture[str], mo
     assert terminal.getvalue().endswith("\x1b[2K")  # the line is gone in the end
 
 
-# commands, word for word, on small inputs
+# commands
 
 LETTERS = {"sentences": [list("aäa"), list("aäb"), list("baä")]}
 ABC = {"sentences": [list("abcb"), list("bca"), list("cab")]}
@@ -198,3 +200,90 @@ def test_what_is_said_of_solutions(command: Command, own_folder: Path) -> None:
     rounded = printed(command, "solve", "abc.json", "--method", "cvxpy")
     assert [line.split()[:3] for line in rounded[2:4]] == [["ov", "optimal", "cvxpy"], ["kq", "optimal", "cvxpy"]]
     assert [len(line.split()) for line in rounded[6:12]] == [3] * 6
+
+
+def test_an_audits_verdicts_are_told_at_any_width(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 118 columns on a row a verdict with its numbers; in fewer a row a claim: how many of each, and the worst."""
+    audit = ("audit", "example-1", "section-7", "free-20", "--claim", "ntp.prop2.*", *SHORT, "--out", "report")
+    monkeypatch.setenv("COLUMNS", "118")
+    wide = [line.split() for line in command(*audit).out.splitlines()]
+    assert wide[1] == ["claim", "dataset", "verdict", "evidence", "measured", "bound", "slack", "informative", "from"]
+    assert ["ntp.prop2.corollary", "free-20", "violated"] in [line[:3] for line in wide]
+    monkeypatch.setenv("COLUMNS", "117")
+    short = [line.split() for line in command(*audit).out.splitlines()]
+    assert short[1] == ["claim", "verdicts", "worst"]
+    assert ["ntp.prop2.closed-form", "1", "violated,", "2", "holds", "free-20"] in short
+    for lines in (wide, short):
+        at = lines.index(["Why", "not", "applicable"])
+        assert lines[at + 1] == ["verdicts", "why", "datasets"]
+        assert lines[at + 2][0] == "1"
+        assert lines[at + 2][-1] == "free-20"
+        fails = lines.index(["What", "fails"])
+        assert at < fails
+        assert lines[fails + 1][:1] == ["ntp.prop2.closed-form"]
+        assert lines[-2] == ["9", "verdicts:", "2", "violated,", "1", "not-applicable,", "6", "holds."]
+    monkeypatch.setenv("COLUMNS", "149")
+    assert [line.split() for line in command(*audit).out.splitlines()] == wide
+    monkeypatch.setenv("COLUMNS", "150")
+    named = [line.split() for line in command(*audit).out.splitlines()]
+    assert named[1][:3] == ["claim", "statement", "dataset"]
+    assert ["ntp.prop2.closed-form", "Proposition", "2,", "closed", "form", "free-20"] in [line[:6] for line in named]
+
+
+def test_many_verdicts_are_printed_when_asked_for(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("marginaudit.reports.command.audit.MOST_VERDICTS", 2)
+    audit = ("audit", "free-20", "--claim", "ntp.prop2.*", *SHORT, "--out", "report")
+    told, asked = command(*audit).out, command(*audit, "--verdicts").out
+    assert "\nWhat fails\n" in f"\n{told}"
+    assert "Verdicts\n" not in told
+    assert asked.startswith("Verdicts\n")
+    assert asked.endswith(told)
+
+
+def test_a_log_stands_for_the_bar_where_there_is_no_terminal(
+    command: Command, svop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = command("audit", svop, "example-1", "--claim", "ntp.theorem1.norm", *SHORT, "--out", "report")
+    assert answer.err.splitlines() == ["svop: audited", "example-1: audited"]
+    again = command("audit", svop, "example-1", "--claim", "ntp.theorem1.norm", *SHORT, "--out", "report")
+    assert again.err.splitlines() == [
+        f"{name}: as it was audited before (--fresh audits it anew)" for name in ("svop", "example-1")
+    ]
+    with progress_bar(1) as bar:
+        bar.log("a\x1b line")
+        bar.progress.disable = False
+        bar.log("none beside a bar")
+        bar.progress.disable = True
+    assert capsys.readouterr().err == "a\\x1b line\n"
+
+
+def test_a_large_text_is_summarised(command: Command, svop: Path) -> None:
+    words = [f"w{i}" for i in range(3 * MOST_ROWS)]
+    dataset_file(Path(), SVOP | {"vocabulary": [*"SVOP", *words]}, "large.json")
+    out = command("classify", "large.json").out
+    assert f"and {2 * MOST_ROWS + 4} rows more; --json has all of them." in out
+    assert " … " in out
+    assert "w100" not in out
+    classes = command.json("classify", "large.json")["queries"]["S"]
+    assert len(classes["non_comparable"]) >= len(words)
+    assert "rows more" not in command("classify", svop).out
+    many = free_dataset(V=MOST_ROWS + 3, N=20 * MOST_ROWS, L=8, seed=1, optimal=(1, 2), non_optimal=(1, 2))
+    dataset_file(Path(), dataset_to_document(many), "many.json")
+    assert "and 3 rows more; --json has all of them." in command("solve", "many.json").out
+
+
+def test_on_a_narrow_terminal_the_claims_are_texts_and_no_table(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = command("claims").out.splitlines()
+    assert [line for line in lines if line and " " not in line] == [*LEDGER]
+    assert max(map(len, lines)) <= 80
+    said = " ".join(" ".join(lines).split())
+    for claim in LEDGER.values():
+        for text in (claim.statement, claim.source, ", ".join(claim.assumptions)):
+            assert " ".join(text.split()) in said
+    monkeypatch.setenv("COLUMNS", "123")
+    assert command("claims").out.splitlines()[0] == next(iter(LEDGER))
+    monkeypatch.setenv("COLUMNS", "124")
+    assert command("claims").out.splitlines()[1].split() == ["id", "statement", "standing", "source", "assumptions"]

@@ -1,6 +1,7 @@
-"""What the user's surroundings do to the commands: full disks, libraries that print, odd paths, signals."""
+"""What the surroundings do to the commands: full disks, pipes, libraries that print, signals; what is imported when."""
 
 import gc
+import json
 import os
 import signal
 import subprocess
@@ -76,13 +77,12 @@ def test_nothing_but_the_document_whatever_prints(own_folder: Path, arguments: l
     assert not Path(".hypothesis").exists()
 
 
-@pytest.mark.parametrize("error", [ZeroDivisionError("of a token")])
 @pytest.mark.parametrize("urls", [[], ["Source, https://a.example", "Issues, https://b.example/new"]])
 def test_an_error_of_the_program_itself_is_no_verdict(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: BaseException, urls: list[str]
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], urls: list[str]
 ) -> None:
     def fails() -> None:
-        raise error
+        raise ZeroDivisionError("of a token")
 
     monkeypatch.setattr("marginaudit.reports.command.cli.main", fails)
     monkeypatch.setattr("importlib.metadata.metadata", lambda _: SimpleNamespace(get_all=lambda _: urls))
@@ -97,6 +97,54 @@ def test_an_error_of_the_program_itself_is_no_verdict(
     assert (ended.value.code, out) == (70, "")
     assert err.startswith("Traceback (most recent call last):\n")
     where = "https://b.example/new" if urls else "the marginaudit developers"
-    kind = type(error).__name__
-    last = f"marginaudit: internal error: {kind}; please report it, with the lines above, to {where}"
+    last = f"marginaudit: internal error: ZeroDivisionError; please report it, with the lines above, to {where}"
     assert err.splitlines()[-1] == last
+
+
+def test_a_reader_that_leaves_early_is_neither_a_violation_nor_a_refusal() -> None:
+    """A shell with `pipefail` takes the status of `marginaudit .. | head` for the answer."""
+    for arguments in (["classify", "section-7", "--json"], ["--help"]):
+        reading, writing = os.pipe()
+        os.close(reading)
+        command = [sys.executable, "-m", "marginaudit.reports", *arguments]
+        answer = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False, timeout=100)
+        os.close(writing)
+        assert (answer.returncode, answer.stderr) == (141, b"")
+
+
+def test_interrupted_while_it_runs(own_folder: Path) -> None:
+    program = (
+        "from marginaudit.reports.command.cli import main; print('ready', flush=True); "
+        "main(['audit', 'example-1', '--steps1', '1e9', '--out', 'report'])"
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
+    )
+    assert running.stdout is not None
+    assert running.stdout.readline() == "ready\n"
+    with pytest.raises(subprocess.TimeoutExpired):
+        running.wait(1)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out, err.strip()) == (130, "", "marginaudit: interrupted")
+    assert not list(own_folder.iterdir())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["audit", "--help"], ["classify", "example-1"], ["figure", "list"]])
+def test_what_is_imported_before_it_is_needed(arguments: list[str]) -> None:
+    program = (
+        "import json, sys\n"
+        "from marginaudit.reports.command.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, timeout=100
+    )
+    imported = set(json.loads(answer.stderr))
+    ours = {name for name in imported if name.partition(".")[0] == "marginaudit"}
+    assert "--help" not in arguments or len(ours) <= 60, ours
+    heavy = {"cvxpy", "clarabel", "hypothesis", "jinja2", "matplotlib", "pandas", "scipy.optimize", "scipy.sparse"}
+    if "figure" not in arguments:
+        heavy |= {"flint", "loky", "numba", "scipy"}
+    assert not heavy & imported
