@@ -51,9 +51,9 @@ def test_the_terminal(command: Command, tmp_path: Path, kind: str) -> None:
         answer = command(*arguments, path)
         assert (answer.status, answer.err) == (0, "")
         assert not UNSAFE.search(answer.out)
-        assert not UNSAFE.search(command(*arguments, path, "--json").out)
-        tokens = command.json(*arguments, path)
-        assert set(tokens) in ({"next_token", "queries", "assumptions"}, {"ov", "kq"}, {"stage1", "stage2"})
+        told = command(*arguments, path, "--json").out
+        assert not UNSAFE.search(told)
+        assert set(strict_json(told)) in ({"next_token", "queries", "assumptions"}, {"ov", "kq"}, {"stage1", "stage2"})
     assert command.json("classify", path)["next_token"][HOSTILE[kind]] == HOSTILE[kind] + "2"
     if kind in ("markup", "template", "mathematics"):
         assert command("classify", path).out.startswith(HOSTILE[kind])

@@ -99,7 +99,7 @@ def test_the_files(report: Report) -> None:
     expected = {"report.html", "report.json", "verdicts.csv", "tables/direction.csv", "tables/proposition2.csv"}
     panels = ("prop1.loss", "prop1.direction", "prop1.norm", "theorem2.loss", "theorem1.norm")
     drawn = [f"{stem}-{suffix}" for stem in stems for suffix in ("direction", *panels)]
-    expected |= {f"figures/{name}.{ending}" for name in drawn for ending in ("svg",)}
+    expected |= {f"figures/{name}.svg" for name in drawn}
     expected |= {f"trajectories/{stem}-{stage}.csv" for stem in stems for stage in ("stage1", "stage2")}
     expected |= {"proofs/proofs.html"}
     assert set(contents(report.folder)) == expected
