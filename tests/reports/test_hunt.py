@@ -65,8 +65,10 @@ def planted(judgement: Any, assumptions: tuple[str, ...] = ASSUMED) -> Claim:
     return replace(LEDGER["ntp.prop2.closed-form"], id="planted", assumptions=assumptions, judgement=judgement)
 
 
-def searching(judgement: Any, without: str | None = None, **change: Any) -> Search:
-    return Search(planted(judgement, **change), PAPER, without, 1e6, lambda _: None)
+def searching(
+    judgement: Any, without: str | None = None, paper: Any = PAPER, seconds: float = 1e6, **change: Any
+) -> Search:
+    return Search(planted(judgement, **change), paper, without, seconds, lambda _: None)
 
 
 @pytest.mark.parametrize(("late", "tried"), [(False, SHORT), (True, LATE)])
@@ -83,13 +85,11 @@ def test_what_is_found_is_confirmed_by_the_run_of_an_audit(late: bool, tried: Co
 
 
 def test_what_is_found_in_the_first_run_goes_before_what_is_found_in_another() -> None:
-    paper = changed(PAPER, space=TwoRuns())
-
     def find(run: Run) -> Finding:
         return VIOLATED if run.config == SECOND or run.dataset is LARGE else HOLDS
 
     told = Told(find)
-    looking = Search(planted(told), paper, None, 1e6, lambda _: None)
+    looking = searching(told, paper=changed(PAPER, space=TwoRuns()))
     assert looking.violates(SMALL)
     assert told.asked == [FIRST, SECOND]
     assert (looking.found.dataset, looking.found.settings) == (SMALL, {"lr1": 0.2})
@@ -101,9 +101,8 @@ def test_what_is_found_in_the_first_run_goes_before_what_is_found_in_another() -
 
 
 def test_a_run_of_which_the_statement_says_nothing_is_passed_over() -> None:
-    paper = changed(PAPER, space=TwoRuns())
     told = Told(lambda run: not_applicable("nothing") if run.config == FIRST else HOLDS)
-    looking = Search(planted(told), paper, None, 1e6, lambda _: None)
+    looking = searching(told, paper=changed(PAPER, space=TwoRuns()))
     assert not looking.violates(SMALL)
     assert looking.found.verdicts == {"holds": 1}
 
@@ -188,14 +187,14 @@ def test_the_smallest_sizes_are_tried_for_a_quarter_of_the_time(monkeypatch: pyt
 
     def counted(seconds: float, **change: Any) -> tuple[int, bool]:
         now[0] = 0.0
-        looking = Search(planted(Told(tick), **change), PAPER, None, seconds, lambda _: None)
+        looking = searching(Told(tick), seconds=seconds, **change)
         looking.smallest()
         return looking.found.tried, looking.found.exhausted
 
     assert counted(12.0) == (4, False)
     assert counted(400.0) == (9, True)
     assert counted(400.0, assumptions=(*ASSUMED, "prefix_closed")) == (0, False)
-    without = Search(planted(Told(tick)), PAPER, "injective", 400.0, lambda _: None)
+    without = searching(Told(tick), "injective", seconds=400.0)
     without.smallest()
     assert (without.found.tried, without.found.exhausted) == (0, False)
     first = searching(Told(lambda _: VIOLATED))
@@ -208,7 +207,7 @@ def test_it_looks_on_for_as_long_as_it_took(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("marginaudit.reports.hunt.time.monotonic", lambda: now[0])
     for seconds, deadline in ((100.0, 14.0), (9.0, 9.0)):
         now[0] = 0.0
-        looking = Search(planted(Told(lambda _: HOLDS)), PAPER, None, seconds, lambda _: None)
+        looking = searching(Told(lambda _: HOLDS), seconds=seconds)
         now[0] = 7.0
         looking.smaller(0)
         assert looking.deadline == deadline

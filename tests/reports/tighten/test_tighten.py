@@ -18,6 +18,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.command.tighten import powers as factor_rows
 from marginaudit.reports.hunt import Hunt
 from marginaudit.reports.judgements import Bounded, Equal
+from marginaudit.reports.judgements.bounded import Threshold
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER as NTP
 from marginaudit.reports.series import series
@@ -211,8 +212,6 @@ def test_step_0_counts_in_the_constant_and_not_in_the_powers() -> None:
 
 
 def test_a_threshold_leaves_out_what_is_before_it() -> None:
-    from marginaudit.reports.judgements.bounded import Threshold
-
     found = tightened(
         "upper", runs(claim(measure=scattered(0.0), upper=stated, threshold=lambda run: Threshold(position=10)))
     )
@@ -327,12 +326,10 @@ def test_the_command(command: Command) -> None:
 def test_what_a_hunt_without_an_assumption_says(
     command: Command, monkeypatch: pytest.MonkeyPatch, verdicts: dict[str, int], said: str
 ) -> None:
-    from marginaudit.reports.command import tighten as module
-
     def found(claim: Claim, paper: Any, *, without: str, **_: Any) -> Hunt:
         return Hunt(claim.id, without, paper, verdicts=Counter(verdicts))
 
-    monkeypatch.setattr(module, "hunt", found)
+    monkeypatch.setattr("marginaudit.reports.command.tighten.hunt", found)
     assert f"without nonnegative: {said}." in command("tighten", "third.below-largest").out
 
 
@@ -355,9 +352,9 @@ def test_what_cannot_be_tightened_is_one_line(command: Command, tmp_path: Path) 
 def test_a_claim_that_speaks_nowhere_is_one_line(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from marginaudit.reports.command import tighten as module
-
-    monkeypatch.setattr(module, "cases", lambda paper, config, given: cases(paper, config, given)[:1])
+    monkeypatch.setattr(
+        "marginaudit.reports.command.tighten.cases", lambda paper, config, given: cases(paper, config, given)[:1]
+    )
     line = command.refused("tighten", "ntp.theorem2.loss", "--steps1", "30", "--steps2", "30")
     assert line.startswith("claim ntp.theorem2.loss: got no step of 1 run at which it speaks (1 ")
     assert len(line) < 200
