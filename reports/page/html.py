@@ -154,7 +154,7 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
     for claim in own:
         of_theorems.setdefault(claim["theorem"], []).append(claim)
     datasets = [_visible(data) for data in document["datasets"] if data["paper"] == paper.name]
-    theorems = [
+    theorems: list[dict[str, Any]] = [
         {
             "name": name,
             "source": paper.source
