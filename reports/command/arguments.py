@@ -9,7 +9,7 @@ import click
 
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.command.options import FilePath, NamedTrajectory, PaperFile
-from marginaudit.reports.command.streams import tell
+from marginaudit.reports.command.output import tell
 from marginaudit.reports.command.usage import OneOf
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from marginaudit.reports.command.arguments import (
     papers,
 )
 from marginaudit.reports.command.options import FilePath, Parsed, configs, cores, settings_options
-from marginaudit.reports.command.streams import tell
+from marginaudit.reports.command.output import print_json, tell
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, SECONDS
 
@@ -228,7 +228,6 @@ def _with_provenance(result: "Audit", typed: Sequence[str] | None, asked: "Asked
 def _print(result: "Audit", out: Path, before: dict[str, Any], *, as_json: bool, everything: bool) -> None:
     """The verdicts and where the report is; also which exports of the report before are gone."""
     from marginaudit.reports.command.console import print_line
-    from marginaudit.reports.command.output import print_json
     from marginaudit.reports.command.verdicts import print_verdicts
     from marginaudit.reports.page.exports import EXPORTED
 

@@ -12,7 +12,7 @@ import click
 from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.audit.built_in import EVERY_PAPERS, PAPER_FILE
 from marginaudit.reports.command.arguments import papers
-from marginaudit.reports.command.streams import discard_output, reserve_output, standard_output, tell
+from marginaudit.reports.command.output import discard_output, reserve_output, standard_output, tell
 from marginaudit.reports.command.usage import told
 
 BEFORE_COLLECTING = 50_000

@@ -15,8 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from marginaudit.orders import counted, printable, shortened
-from marginaudit.reports.command.output import print_json
-from marginaudit.reports.command.streams import standard_output, tell
+from marginaudit.reports.command.output import print_json, standard_output, tell
 from marginaudit.reports.grid import brief
 from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict

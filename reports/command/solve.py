@@ -9,8 +9,7 @@ from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.audit.sources import Source, load
 from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, OneOfPapers, papers
 from marginaudit.reports.command.options import FilePath
-from marginaudit.reports.command.output import check_output, print_json, write_json
-from marginaudit.reports.command.streams import tell
+from marginaudit.reports.command.output import check_output, print_json, tell, write_json
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.processes import one_thread
 

@@ -10,8 +10,7 @@ from marginaudit.orders import InputError, counted
 from marginaudit.reports.command.arguments import JSON, ONE_PAPER
 from marginaudit.reports.command.console import print_line, print_names, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed, cores
-from marginaudit.reports.command.output import print_json
-from marginaudit.reports.command.streams import tell
+from marginaudit.reports.command.output import print_json, tell
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import JOBS
 from marginaudit.reports.study.grid import Outcome, RunsTask

@@ -13,8 +13,7 @@ from marginaudit.reports.audit.sources import cases_of, load, once_each, with_tr
 from marginaudit.reports.command.arguments import DATASETS, JSON, PAPER, TRAJECTORIES, AsksPapers, OneOfPapers, papers
 from marginaudit.reports.command.console import print_grid, print_names, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
-from marginaudit.reports.command.output import print_json, print_text
-from marginaudit.reports.command.streams import tell
+from marginaudit.reports.command.output import print_json, print_text, tell
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.page.exports import csv_table, markdown
 from marginaudit.reports.page.latex import latex

@@ -17,8 +17,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.command.arguments import CLAIMS, DATASETS, JSON, PAPER, AsksPapers, ledger, one_claim, papers
 from marginaudit.reports.command.console import Bar, print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed, configs, settings_options
-from marginaudit.reports.command.output import check_output, print_json, write_figure, write_json
-from marginaudit.reports.command.streams import tell
+from marginaudit.reports.command.output import check_output, print_json, tell, write_figure, write_json
 from marginaudit.reports.hunt import hunt
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.paper import Paper

@@ -10,8 +10,7 @@ from marginaudit.reports.audit.sources import load
 from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, AsksPapers, papers
 from marginaudit.reports.command.console import print_table, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
-from marginaudit.reports.command.output import print_json
-from marginaudit.reports.command.streams import tell
+from marginaudit.reports.command.output import print_json, tell
 from marginaudit.reports.processes import one_thread
 
 

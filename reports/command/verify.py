@@ -9,9 +9,8 @@ from marginaudit.orders import file_content
 from marginaudit.reports.command.arguments import DATASET, JSON, PAPER
 from marginaudit.reports.command.console import print_line
 from marginaudit.reports.command.options import FilePath
-from marginaudit.reports.command.output import print_json
+from marginaudit.reports.command.output import print_json, tell
 from marginaudit.reports.command.solve import with_problems
-from marginaudit.reports.command.streams import tell
 
 
 @click.command()
