@@ -100,8 +100,8 @@ def _line(value: Any) -> str:
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     r"""RFC 4180 text, control characters written out.
 
-    >>> csv_text(["token", "value"], [["-", -2.5], [None, 3]])
-    'token,value\r\n-,-2.5\r\n,3\r\n'
+    >>> csv_text(["token", "=x"], [["-", -2.5], [None, 3], ["a,b", "\x1b"]])
+    'token,=x\r\n-,-2.5\r\n,3\r\n"a,b",\\x1b\r\n'
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer)
@@ -118,7 +118,7 @@ def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 def file_stem(name: str) -> str:
     """A dataset's name as part of a file name: letters, digits, dot, minus and underscore.
 
-    >>> file_stem("../S V"), file_stem("...")
-    ('S-V', 'dataset')
+    >>> file_stem("../S V"), file_stem("..."), file_stem("A_1.b-"), file_stem("n" * 79 + "-x") == "n" * 79
+    ('S-V', 'dataset', 'A_1.b', True)
     """
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:80].rstrip(".-") or "dataset"

@@ -17,7 +17,7 @@ from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.grid import brief
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.page.files import csv_text, file_stem, json_text
+from marginaudit.reports.page.files import json_text
 from marginaudit.reports.page.html import norm_text, prose
 from marginaudit.reports.page.write import stems_of
 from marginaudit.reports.paper import Figure
@@ -30,22 +30,6 @@ def test_json_has_finite_numbers_only() -> None:
     assert json_text({"a": 1}, indent=2) == '{\n  "a": 1\n}\n'
     found: Any = finite({"a": (np.inf, np.float64(2), np.array([np.nan, 1])), "b": True, "c": np.bool_(False)})
     assert found == {"a": [None, 2.0, [None, 1.0]], "b": True, "c": False}
-
-
-def test_cells_of_a_csv_file_are_what_they_are() -> None:
-    rows: list[list[Any]] = [["-1", -1, "a,b"], ["-", None, 'say "no"'], ["=x", True, "\x1b"]]
-    assert csv_text(["=h"], rows) == '=h\r\n-1,-1,"a,b"\r\n-,,"say ""no"""\r\n=x,True,\\x1b\r\n'
-
-
-def test_file_stems() -> None:
-    assert [file_stem(name) for name in ("a b", "..a..", "x" * 90, "x" * 79 + "-y", "é", "A_1.b-")] == [
-        "a-b",
-        "a",
-        "x" * 80,
-        "x" * 79,
-        "dataset",
-        "A_1.b",
-    ]
 
 
 def test_names_that_give_one_file_name_get_numbers() -> None:
