@@ -62,24 +62,6 @@ def latex(grids: Sequence[Grid]) -> str:
     r"""Tables of LaTeX with the rules of its package booktabs, each with its title as caption and as label.
 
     A table of more than `LINES_A_PAGE` lines becomes several.
-
-    >>> table = Grid("Verdicts on my_data", ("claim", "slack"), (("a", "2"),), (), words=frozenset({0}))
-    >>> print(latex([table]))
-    % Needs \usepackage{booktabs} and \usepackage{graphicx}.
-    \begin{table}
-    \centering\footnotesize
-    \caption{Verdicts on my\_data.}
-    \label{tab:verdicts-on-my-data}
-    \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
-    \begin{tabular}{lr}
-    \toprule
-    claim & slack \\
-    \midrule
-    a & $2$ \\
-    \bottomrule
-    \end{tabular}}
-    \end{table}
-    <BLANKLINE>
     """
     written: list[str] = []
     labels: Counter[str] = Counter()
