@@ -100,7 +100,6 @@ def test_claims_of_a_pattern(command: Command) -> None:
     told = command("claims", "ntp.prop1.*").out
     assert all(name in told for name in found)
     assert "ntp.theorem1" not in told
-    assert "got no claim whose id matches" in command("claims", "nope.*").err
 
 
 def test_claims_by_the_beginning_of_their_ids(command: Command) -> None:
@@ -114,7 +113,6 @@ def test_claims_by_the_beginning_of_their_ids(command: Command) -> None:
     several = command.refused("claims", "ntp.prop1.")
     assert several.startswith("claim 'ntp.prop1.': got the beginning of 3 ids, expected one of ntp.prop1.norm, ")
     assert command.refused("claims", "ntp.").endswith(f" and {sum(n.startswith('ntp.') for n in LEDGER) - 5} more")
-    assert "such as ntp.lemma7" in command.refused("claims", "ntp.lema7")
 
 
 MINE = """
