@@ -9,7 +9,7 @@ from marginaudit.reports.snap.ball_sgd import bits_a_step, descended
 from marginaudit.reports.snap.claims.theorem5 import THEOREM5_REDERIVED, trained
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit.overlap import overlap
-from tests.reports.snap.growth_runs import run
+from tests.reports.snap.samples import run
 from tests.training.snap.dense import features, padded, sgd
 
 

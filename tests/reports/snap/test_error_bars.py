@@ -50,8 +50,7 @@ from marginaudit.training.snap.limit.descent import descend
 from marginaudit.training.snap.limit.overlap import overlap
 from marginaudit.training.snap.limit.recursion import gap, h_star
 from tests.measured import judgement
-from tests.reports.snap.bars import bars_are
-from tests.reports.snap.samples import on, run
+from tests.reports.snap.samples import bars_are, on, run
 from tests.twins import part, parts
 
 EPS = float(np.finfo(float).eps)

@@ -46,8 +46,7 @@ from marginaudit.training.snap.attention.common import follow_common
 from marginaudit.training.snap.limit.backpropagated import mended_beta, printed_iota
 from marginaudit.training.snap.limit.counts import class_counts
 from tests.measured import judgement
-from tests.reports.snap.bars import bars_are
-from tests.reports.snap.samples import on, run
+from tests.reports.snap.samples import bars_are, on, run
 
 
 def known_to(share: float) -> Any:

@@ -1,28 +1,17 @@
 """Times of the two stages, and h and gamma there against many digits."""
 
-from functools import cache
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.orders.snap import CASES, single_common_dataset, weakly_correlated_dataset
 from marginaudit.reports.series import Series
-from marginaudit.reports.snap import ClassConfig, ClassRun, two_stages
+from marginaudit.reports.snap import two_stages
 from marginaudit.reports.snap.claims import lemma9, theorem1_b
 from marginaudit.reports.snap.conditions import VOCABULARIES
+from tests.reports.snap.samples import run
 from tests.training.snap.growth import DIGITS, precise_logit
-
-
-@cache
-def run(case: str = "snap-single", **config: Any) -> ClassRun:
-    data = {
-        "random": lambda: weakly_correlated_dataset(K=4, M=5000, seed=0),
-        "large": lambda: single_common_dataset(K=5, M=10**9, seed=1),
-    }.get(case, CASES.get(case))
-    assert data is not None
-    return ClassRun(data(), ClassConfig(**{"steps": 10**18, **config}))
 
 
 def test_times() -> None:

@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from marginaudit.reports.snap.claims.corollary1_steps import epochs, steps_enough, steps_of_a_class, undrawn
 from marginaudit.training.snap.limit.recursion import h_star
-from tests.reports.snap.growth_runs import run
+from tests.reports.snap.samples import run
 
 
 def test_steps_of_a_class_by_the_recursion() -> None:

@@ -1,14 +1,9 @@
 """Lemma 3: steps of W under the modified gradient."""
 
-from typing import Any
-
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports.snap.claims.lemma3 import LEMMA3, moves
 from marginaudit.reports.verdict import Verdict
 from tests.reports.snap.samples import on, run
-from tests.training.snap import dense
-
-sgd: Any = dense.sgd
 
 
 def test_columns_of_tokens_that_are_no_next_token_are_compared_too() -> None:

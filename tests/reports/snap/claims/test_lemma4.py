@@ -1,35 +1,24 @@
 """Lemma 4 as a claim: one step of SGD on whole matrices, the factor K, whole runs, and false twins."""
 
 from dataclasses import replace
-from functools import cache
-from typing import Any
 
 import numpy as np
 
-from marginaudit.orders.snap import CASES, SequenceClasses, single_common_dataset, weakly_correlated_dataset
-from marginaudit.reports.snap import ClassConfig, ClassRun
+from marginaudit.orders.snap import SequenceClasses, single_common_dataset
+from marginaudit.reports.snap import ClassRun
 from marginaudit.reports.snap.claims import lemma4
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.rates import rates
 from marginaudit.training.snap.limit.fluctuation import fluctuation
 from tests.measured import judgement
+from tests.reports.snap.samples import run
 from tests.training.snap.dense import gradient, padded, sgd
-
-
-@cache
-def run(name: str, **settings: Any) -> ClassRun:
-    made = {
-        "several-queries": lambda: single_common_dataset(K=3, M=5000, seed=4, queries=2),
-        "weak": lambda: weakly_correlated_dataset(K=4, M=5000, seed=1, queries=2),
-        **CASES,
-    }
-    return ClassRun(made[name](), ClassConfig(**{"steps": 10**18, **settings}))
 
 
 def test_a_step_of_sgd_on_whole_matrices() -> None:
     """The mean over classes of what one step adds to z, Y from steps on whole matrices: eq. 10 divided by K."""
-    data = replace(run("several-queries").dataset, M=40)
+    data = replace(single_common_dataset(K=3, M=5000, seed=4, queries=2), M=40)
     M, K, sequence = data.M, data.K, [0, 1, 2, 2, 0, 1, 0, 0, 2, 1]
     F = data.overlap.F
     Y = sgd(F, sequence, M, 0.5, modified=True)[-1]

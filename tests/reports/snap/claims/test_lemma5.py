@@ -1,18 +1,11 @@
 """Lemma 5: rows of W against plain dense SGD."""
 
-from typing import Any
-
 import numpy as np
 
 from marginaudit.reports.snap.claims.lemma5 import one_class
-from tests.reports.snap.growth_runs import run as run_at
 from tests.reports.snap.samples import run
-from tests.training.snap import dense, growth
-
-precise_sgd: Any = dense.precise_sgd
-
-
-precise_star: Any = growth.precise_star
+from tests.training.snap.dense import precise_sgd
+from tests.training.snap.growth import precise_star
 
 
 def test_lemma_5_rows_are_those_of_plain_sgd_in_high_precision() -> None:
@@ -29,5 +22,5 @@ def test_lemma_5_rows_are_those_of_plain_sgd_in_high_precision() -> None:
 
 def test_balls_stay_small_however_long_the_steps() -> None:
     """A first step of 300 leaves 1 - alpha of about exp(-300)."""
-    for series in one_class(run_at("snap-symmetric", lr_y=300.0)):
+    for series in one_class(run("snap-symmetric", lr_y=300.0)):
         assert (series.radius <= 1e-15 * np.abs(series.value)).all()

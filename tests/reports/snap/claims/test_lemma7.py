@@ -6,7 +6,7 @@ from marginaudit.reports.snap.claims import lemma7
 from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.recursion import h_star
 from tests.measured import judgement
-from tests.reports.snap.growth_runs import small
+from tests.reports.snap.samples import small
 
 
 def test_no_step_before_the_scan_ends() -> None:

@@ -1,7 +1,5 @@
 """Remark 1: rows of W against plain dense SGD and against the flow, integrated."""
 
-from typing import Any
-
 import flint
 import numpy as np
 import pytest
@@ -11,9 +9,7 @@ from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports.snap.claims.remark1 import REMARK1, REMARK1_REDERIVED, closed
 from marginaudit.reports.verdict import Verdict
 from tests.reports.snap.samples import on
-from tests.training.snap import dense
-
-sgd: Any = dense.sgd
+from tests.training.snap.dense import sgd
 
 
 def test_eq_43_fails_after_one_round_of_two_steps_by_hand() -> None:

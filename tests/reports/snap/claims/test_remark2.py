@@ -7,7 +7,7 @@ import pytest
 from marginaudit.reports import Verdict
 from marginaudit.reports.snap.claims import remark2
 from marginaudit.training.snap.limit.recursion import h_star
-from tests.reports.snap.growth_runs import run, small
+from tests.reports.snap.samples import run, small
 from tests.training.snap.growth import precise_star
 from tests.twins import part
 

@@ -1,41 +1,23 @@
 """Theorem 1: the gradient of the whole matrix, the sign in eq. 88, and which gradients are compared."""
 
-from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.orders.snap import CASES
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.ball_sgd import gradients
 from marginaudit.reports.snap.claims import eq87_eq89, theorem1
 from marginaudit.reports.snap.claims.theorem1 import FORM
-from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit.backpropagated import backpropagated, mended_beta, printed_beta, printed_iota
 from marginaudit.training.snap.limit.continuous import speed
 from marginaudit.training.snap.limit.descent import descend
 from marginaudit.training.snap.limit.fluctuation import fluctuation
 from marginaudit.training.snap.limit.overlap import overlap
+from tests.reports.snap.samples import run
 from tests.training.snap.dense import features, gradient, padded, precise_sgd, sgd
-
-HOLDS, VIOLATED, ABSENT = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE
-
-
-def path() -> SequenceClasses:
-    """Four classes, each of which shares a token with the next alone: E'_13 is negative."""
-    classes = [(f"n{n}", "q", {f"d{n}": 1.0} | {f"c{k}": 0.2**0.5 for k in (n - 1, n) if 0 <= k < 3}) for n in range(4)]
-    return SequenceClasses.from_weights("path", 10**6, classes)
-
-
-@cache
-def run(name: str) -> ClassRun:
-    if name == "path":
-        weak = path()
-        return ClassRun(replace(weak, M=5000), ClassConfig(steps=10**6))
-    return ClassRun(CASES[name](), ClassConfig(steps=10**18))
 
 
 def test_the_gradient_of_balls_is_that_of_the_whole_matrix() -> None:

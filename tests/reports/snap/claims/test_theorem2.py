@@ -1,19 +1,9 @@
 """Theorem 2 and Corollary 2 as claims: verdicts, eqs. 98 and 100 by hand, a token that is nearly distinct, twins."""
 
-from functools import cache
-from typing import Any
-
 import numpy as np
 import pytest
 
-from marginaudit.orders.snap import (
-    CASES,
-    SequenceClasses,
-    check_assumption,
-    single_common_dataset,
-    symmetric_dataset,
-    weakly_correlated_dataset,
-)
+from marginaudit.orders.snap import CASES, SequenceClasses, check_assumption
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import theorem2
@@ -26,29 +16,9 @@ from marginaudit.reports.snap.eq10 import (
     rates_along,
 )
 from marginaudit.reports.snap.token_gains import extreme
+from tests.reports.snap.samples import run
 
 HOLDS, VIOLATED, ABSENT = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE
-
-
-def nearly_distinct() -> SequenceClasses:
-    """Two classes that meet Assumption 2; y occurs in both, hardly in the second."""
-    classes = [
-        ("n0", "q", {"a": 0.5, "x": 0.4, "y": 0.5}),
-        ("n1", "q", {"b": 0.8, "x": 0.4, "y": 0.002}),
-    ]
-    return SequenceClasses.from_weights("nearly-distinct", 5000, classes)
-
-
-@cache
-def run(name: str, **settings: Any) -> ClassRun:
-    made = {
-        "nearly-distinct": nearly_distinct,
-        "several-queries": lambda: single_common_dataset(K=3, M=5000, seed=4, queries=2),
-        "weak": lambda: weakly_correlated_dataset(K=4, M=5000, seed=1, queries=2),
-        "symmetric": lambda: symmetric_dataset(K=4, M=30000, seed=2),
-        **CASES,
-    }
-    return ClassRun(made[name](), ClassConfig(**{"steps": 10**18, **settings}))
 
 
 def test_a_common_token_is_judged_under_the_queries_that_have_a_distinct_one() -> None:

@@ -1,31 +1,21 @@
 """Theorem 3 as claims: eq. 11 along the flow and along SGD, eq. 12, each by another way, and false twins."""
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
 
-from marginaudit.orders.snap import CASES, SequenceClasses, single_common_dataset, weakly_correlated_dataset
+from marginaudit.orders.snap import SequenceClasses, single_common_dataset
 from marginaudit.reports import Verdict
-from marginaudit.reports.snap import ClassConfig, ClassRun
+from marginaudit.reports.snap import ClassRun
 from marginaudit.reports.snap.claims import eq112, theorem3_gain, theorem3_growth
 from marginaudit.reports.snap.claims.theorem3_gain import MOST_PAIRS
 from marginaudit.reports.snap.eq10 import meets_assumption_2, rates_along
 from marginaudit.training.approximation import Approximation
+from tests.reports.snap.samples import run
 from tests.twins import part
 
-HOLDS, VIOLATED, ABSENT, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
-
-
-@cache
-def run(name: str) -> ClassRun:
-    made = {
-        "several-queries": lambda: single_common_dataset(K=3, M=5000, seed=4, queries=2, distinct=(2, 4)),
-        "weak": lambda: weakly_correlated_dataset(K=4, M=5000, seed=1, distinct=(2, 3)),
-        **CASES,
-    }
-    return ClassRun(made[name](), ClassConfig(steps=10**18))
+HOLDS, VIOLATED, ABSENT = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE
 
 
 def test_classes_without_two_distinct_tokens() -> None:
@@ -45,7 +35,7 @@ def test_theorem_3_speaks_of_the_classes_in_which_a_distinct_token_dominates() -
 
 
 def test_attention_to_the_dominant_token_grows_as_differences_along_z_dot_say() -> None:
-    on, h = run("several-queries"), 1e-4
+    on, h = ClassRun(single_common_dataset(K=3, M=5000, seed=4, queries=2, distinct=(2, 4))), 1e-4
     seen, grows = rates_along(on), part(theorem3_growth.GROWTH, "f").measure(on)
     assert len(grows) > 2
     for label, step, value in zip(grows.label, grows.step.tolist(), grows.value.tolist(), strict=True):

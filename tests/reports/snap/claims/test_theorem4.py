@@ -1,7 +1,6 @@
 """Eq. 13 and Theorem 4 as claims: constants by hand, B by an independent integration, phases, and false twins."""
 
 from dataclasses import replace
-from functools import cache
 from math import e, exp
 from typing import Any
 
@@ -11,41 +10,17 @@ import pytest
 from scipy.optimize import brentq
 
 from marginaudit.orders.snap import CASES, SequenceClasses, rescaled, single_common_dataset
-from marginaudit.reports import Verdict
+from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.snap import ClassConfig, ClassRun, common_token, two_stages
-from marginaudit.reports.snap.claims import (
-    eq13,
-    theorem4_closed_form,
-    theorem4_ends,
-    theorem4_eq14,
-    theorem4_growth,
-    theorem4_rates,
-)
+from marginaudit.reports.snap.claims import eq13, theorem4_eq14, theorem4_growth, theorem4_rates
 from marginaudit.training.snap.growth import scan_end, snap_start
+from tests.reports.snap.samples import run
 from tests.training.snap.growth import precise_logit
 from tests.training.snap.independent import eq_13
 from tests.twins import part
 
-FILES = (eq13, theorem4_closed_form, theorem4_ends, theorem4_eq14, theorem4_growth, theorem4_rates)
-CLAIMS = {claim.id.removeprefix("snap."): claim for file in FILES for claim in file.CLAIMS}
 HOLDS, VIOLATED, ABSENT, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
-
-
-def unit() -> SequenceClasses:
-    """Two classes with f_1^T f_2 = 2^{-1/2}, so that C0 = 1."""
-    own = (2**0.5 - 1) ** 0.5
-    return SequenceClasses.from_weights("unit", 5000, [(n, "q", {f"d{n}": own, "the": 1.0}) for n in "mn"])
-
-
-@cache
-def run(name: str, **settings: Any) -> ClassRun:
-    made = {
-        "five": lambda: single_common_dataset(K=5, M=10**6, seed=1, distinct=(1, 3)),
-        "unit": unit,
-        **CASES,
-    }
-    return ClassRun(made[name](), ClassConfig(**{"steps": 10**18, **settings}))
 
 
 @pytest.mark.parametrize("lr_y", [30.0, 190.0, 350.0])
@@ -54,10 +29,10 @@ def test_where_attention_snaps_before_lnln_t_is_positive(lr_y: float) -> None:
     early = run("snap-single", lr_y=lr_y)
     assert two_stages.snap_times(early)[0] < exp(e) < theorem4_eq14.slow_times(early)[0] < 60
     assert set(theorem4_eq14.slow_times(early)) < set(two_stages.snap_times(early))
-    found = CLAIMS["theorem4.snap.rederived"].judge(early)
+    found = LEDGER["snap.theorem4.snap.rederived"].judge(early)
     assert found.verdict is not Verdict.BROKEN, found
     assert "nan" not in found.detail
-    assert CLAIMS["theorem4.snap"].judge(early).verdict is ABSENT
+    assert LEDGER["snap.theorem4.snap"].judge(early).verdict is ABSENT
 
 
 # Eq. 13
@@ -118,7 +93,7 @@ def test_what_eq_14_allows(phase: str, printed: bool) -> None:
     on = run("snap-single")
     early, late, ends = [3.0, 30.0], [100.0, 1e9], [scan_end(2, 5000, 0.5), snap_start(2, 5000, 0.5)]
     t = np.array({"scan": early, "snap": late, "growth": early, "ends": ends}[phase])
-    claim = CLAIMS[f"theorem4.{phase}" + ("" if printed else ".rederived")]
+    claim = LEDGER[f"snap.theorem4.{phase}" + ("" if printed else ".rederived")]
     between = part(claim, {"growth": "The bound", "ends": ""}.get(phase, "Eq. 14"))
     times = 1.0
     if phase == "growth":  # of the distinct token with the largest f
@@ -177,27 +152,27 @@ def test_a_b_that_never_shows_its_constant_is_not_judged() -> None:
 def test_five_tokens_are_too_few_for_smaller_step_sizes_to_gain_more() -> None:
     """docs/proofs-snap.md, section 7.6; B = ln(1 + A x^2)/4, x by Lemma 6, at the t_0 of 0.9 eta_Y."""
     pair = [("m", "q", {"a": 1.0}), ("n", "q", {"a": 1.0})]
-    claim = CLAIMS["theorem4.rates.any-M"]
+    claim = LEDGER["snap.theorem4.rates.any-M"]
     five, six = (ClassRun(SequenceClasses.from_weights("few", M, pair)) for M in (5, 6))
     found = claim.judge(five)
     assert found.verdict is VIOLATED
     assert "Smaller eta_Y: violated" in found.detail
     assert claim.judge(six).verdict is HOLDS
 
-    def B(run: ClassRun, t: float, part: float) -> float:
-        y = part * run.eta_Y * t / run.K
-        x = brentq(lambda x: np.exp(x) + (run.M - 1) * x - run.M * y - 1, 0, 50, xtol=1e-15, rtol=1e-14)
-        A = 2 / common_token.C0(run) * run.eta_Z / (part * run.eta_Y) * run.K * ((run.M - 1) / run.M) ** 2
+    def B(at: ClassRun, t: float, part: float) -> float:
+        y = part * at.eta_Y * t / at.K
+        x = brentq(lambda x: np.exp(x) + (at.M - 1) * x - at.M * y - 1, 0, 50, xtol=1e-15, rtol=1e-14)
+        A = 2 / common_token.C0(at) * at.eta_Z / (part * at.eta_Y) * at.K * ((at.M - 1) / at.M) ** 2
         return float(np.log1p(A * x**2) / 4)
 
-    for run in (five, six):
-        gained = theorem4_rates.larger(run, lambda part: part, lambda _: 1.0, -1)
+    for at in (five, six):
+        gained = theorem4_rates.larger(at, lambda part: part, lambda _: 1.0, -1)
         assert gained.step is not None
         for share in (0.9, 0.5, 0.1):
             first = [label == f"{share:g} of it" for label in gained.label].index(True)
-            t = snap_start(run.K, run.M, share * run.eta_Y)
+            t = snap_start(at.K, at.M, share * at.eta_Y)
             assert gained.step[first] == t
-            assert gained.value[first] == pytest.approx(B(run, t, share) - B(run, t, 1.0), abs=2e-8)
+            assert gained.value[first] == pytest.approx(B(at, t, share) - B(at, t, 1.0), abs=2e-8)
 
 
 def test_it_is_enough_that_one_class_has_a_distinct_token() -> None:

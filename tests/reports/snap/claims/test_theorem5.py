@@ -13,7 +13,7 @@ from marginaudit.reports.snap.ball_sgd import descended
 from marginaudit.reports.snap.claims.corollary1 import COROLLARY1
 from marginaudit.reports.snap.claims.theorem5 import THEOREM5, explicit
 from marginaudit.training.snap.limit.counts import class_counts
-from tests.reports.snap.growth_runs import run
+from tests.reports.snap.samples import run
 from tests.training.snap.growth import precise_star
 
 
