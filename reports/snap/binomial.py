@@ -1,6 +1,6 @@
 """Chances that a binomial count lies outside an interval, exact up to the error bars given, and quantiles."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.reports.snap.run import evenly_spaced
+from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.series import Series, series
+from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -76,6 +78,35 @@ def chance_outside(N: Integers, p: Floats, interval: Interval, others: Floats | 
     possible = (narrowest[0] >= 0) | (narrowest[1] < N)
     most = np.minimum(np.where(possible, np.maximum(outside * (1 + ROUNDING), FAINT), 0.0), 1.0)
     return (least + most) / 2, (most - least) / 2 + np.finfo(float).eps * most  # a rounding of either
+
+
+@dataclass(frozen=True)
+class Chances:
+    """Chances of a miss, and the delta that each is to be below, of the same entries."""
+
+    missed: Series
+    delta: Floats
+
+
+Missed: TypeAlias = tuple[Integers, Interval, Iterable[str]]
+"""The N and intervals of counts of which a statement with probability 1 - delta speaks, and names of its entries."""
+
+
+def chances(K: int, missed: Callable[[float], Missed]) -> Chances:
+    """The chance that the count of one of K uniform classes lies outside its interval, at each delta of `LEVELS`."""
+    value, radius, levels, label = list[Floats](), list[Floats](), list[Floats](), list[str]()
+    for delta in LEVELS:
+        N, interval, names = missed(delta)
+        chance, bar = chance_outside(N, np.full(len(N), 1 / K), interval)
+        value, radius, levels = [*value, chance], [*radius, bar], [*levels, np.full(len(N), delta)]
+        label += [f"delta = {delta:g}, {name}" for name in names]
+    found = series(np.concatenate(value), radius=np.concatenate(radius), label=tuple(label))
+    return Chances(found, np.concatenate(levels))
+
+
+def rarely(beyond: Callable[[ClassRun], Chances]) -> Bounded:
+    """No chance is above its delta."""
+    return Bounded(measure=lambda run: beyond(run).missed, upper=lambda run, _: beyond(run).delta)
 
 
 def quantile(N: Integers, p: Floats, delta: float, within: Callable[[Floats], Interval]) -> tuple[Floats, Floats]:

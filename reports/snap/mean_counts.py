@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass
 from math import ceil, exp, log, log10
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.series import Series
 from marginaudit.reports.snap.binomial import Integers, Interval
 from marginaudit.reports.snap.conditions import no_growth, no_zeros
 from marginaudit.reports.snap.run import ClassRun
@@ -36,10 +35,9 @@ class Means:
 
     Attributes
     ----------
-    N, mean : (records,) arrays
+    N, mean, M : (records,) arrays
     x, excess : arrays
         M h(N-bar), and exp of it less 1.
-    M : float or (records,) array
     eta : float
     """
 
@@ -47,15 +45,19 @@ class Means:
     mean: Floats
     x: Floats
     excess: Floats
-    M: Any
+    M: Floats
     eta: float
+
+    def taken(self, kept: NDArray[np.bool_]) -> "Means":
+        """Those of some records."""
+        return Means(self.N[kept], self.mean[kept], self.x[kept], self.excess[kept], self.M[kept], self.eta)
 
 
 def means(N: Integers, K: int, M: int, eta_Y: float) -> Means:
     """The mean count of N batch-1 steps on K uniform classes, and h there."""
     mean = -(-N // K)
     x = continuous(mean, M, eta_Y).logit.value
-    return Means(N, mean.astype(np.float64), x, np.expm1(x), float(M), eta_Y)
+    return Means(N, mean.astype(np.float64), x, np.expm1(x), np.full(len(N), float(M)), eta_Y)
 
 
 def _time(at: Means, excess: Floats) -> Floats:
@@ -128,14 +130,6 @@ def steps_from(first: float, farthest: float = 0.0) -> Integers:
     decades = max(DECADES, log10(max(farthest, first) / first))
     last = min(first * 10.0**decades, FARTHEST)
     return np.unique(np.ceil(np.geomspace(first, last, ceil(A_DECADE * decades) + 1)).astype(np.int64))
-
-
-@dataclass(frozen=True)
-class Chances:
-    """Chances of a miss, and the delta that each is to be below, of the same entries."""
-
-    missed: Series
-    delta: Floats
 
 
 def nothing_fluctuates(run: ClassRun) -> str | None:

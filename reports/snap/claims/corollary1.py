@@ -11,9 +11,9 @@ from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
-from marginaudit.reports.series import Series, series
+from marginaudit.reports.series import Series
 from marginaudit.reports.snap.ball_sgd import of, rows_of
-from marginaudit.reports.snap.binomial import LEVELS, chance_outside
+from marginaudit.reports.snap.binomial import Chances, Missed, chances, rarely
 from marginaudit.reports.snap.claims.corollary1_steps import (
     LARGE_M,
     STEADY_RESIDUAL,
@@ -28,8 +28,6 @@ from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, no_inverse, 
 from marginaudit.reports.snap.decoder import OF_SGD, entries, leading, residuals, rows_at, size_of
 from marginaudit.reports.snap.mean_counts import (
     MAY_BE_UNDRAWN,
-    Chances,
-    Means,
     enough,
     lagging,
     like_share,
@@ -91,21 +89,19 @@ def growing(delta: float) -> Callable[[ClassRun, NDArray[np.float64]], ArrayLike
 def sigma_beyond(run: ClassRun, *, late: bool) -> Chances:
     """The chance of sigma_n = g(N_n + lag)/g(N-bar) - 1 beyond eta_Y R or, late, 5 R/N-bar; R is in the statement."""
     at = means(enough(run), run.K, run.M, run.eta_Y)
-    value, radius, levels, label = list[NDArray[np.float64]](), list[NDArray[np.float64]](), list[float](), list[str]()
-    for delta in LEVELS:
+
+    def missed(delta: float) -> Missed:
         room = np.sqrt(at.N / 2 * np.log(2 / delta)) + 1
         spoken_of = room <= NEAR * at.mean if late else np.ones(len(at.N), dtype=bool)
         if late:
             spoken_of &= run.K * at.mean >= run.snap_start
-        here = Means(at.N[spoken_of], at.mean[spoken_of], at.x[spoken_of], at.excess[spoken_of], at.M, at.eta)
+        here = at.taken(spoken_of)
         star = lagging(run, here.N)
         R = room[spoken_of] + star.L
         within = star.counts(like_share(here, LATE * R / here.mean if late else run.eta_Y * R))
-        chance, bar = chance_outside(here.N, np.full(len(here.N), 1 / run.K), within)
-        value, radius, levels = [*value, chance], [*radius, bar], [*levels, *[delta] * len(here.N)]
-        label += [f"delta = {delta:g}, N = {N}" for N in here.N.tolist()]
-    missed = series(np.concatenate(value), radius=np.concatenate(radius), label=tuple(label))
-    return Chances(missed, np.array(levels))
+        return here.N, within, (f"N = {N}" for N in here.N)
+
+    return chances(run.K, missed)
 
 
 COROLLARY1 = Claim(
@@ -182,13 +178,6 @@ COROLLARY1 = Claim(
 )
 
 
-def _rarely(*, late: bool) -> Bounded:
-    return Bounded(
-        measure=lambda run: sigma_beyond(run, late=late).missed,
-        upper=lambda run, _: sigma_beyond(run, late=late).delta,
-    )
-
-
 COROLLARY1_REDERIVED = Claim(
     id="snap.corollary1.rederived",
     source="docs/proofs-snap.md, for arXiv 2305.16380, Corollary 1",
@@ -206,8 +195,8 @@ COROLLARY1_REDERIVED = Claim(
     judgement=Parts(
         {
             "Eq. 71": _eq71(fluctuation),
-            "The chance of a sigma beyond eta_Y R": _rarely(late=False),
-            "The chance of a sigma beyond 5 R/N-bar, late": _rarely(late=True),
+            "The chance of a sigma beyond eta_Y R": rarely(partial(sigma_beyond, late=False)),
+            "The chance of a sigma beyond 5 R/N-bar, late": rarely(partial(sigma_beyond, late=True)),
             "Steps": Bounded(measure=lambda run: steps_enough(run)[0], upper=lambda run, _: steps_enough(run)[1]),
         },
         note=leading,

@@ -1,7 +1,6 @@
 """Lemma 10 of arXiv 2305.16380: the distance of counts from their means."""
 
 from dataclasses import dataclass
-from functools import partial
 from math import ceil, sqrt
 
 import numpy as np
@@ -9,8 +8,7 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.judgements import Bounded
-from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, by_formula, series
 from marginaudit.reports.snap.binomial import LEVELS, Integers, Interval, chance_outside, counted, frequencies
@@ -38,18 +36,17 @@ class Counts:
     Attributes
     ----------
     delta, N : arrays
-    first, second : arrays
+    first, second : Series and array
         The two sides of the chain of eq. 58.
-    misses : of each, value and radius of the chance
-    label : tuple of str
+    missed : tuple of Series
+        The chance of each.
     """
 
     delta: Floats
     N: Integers
-    first: Floats
+    first: Series
     second: Floats
-    misses: tuple[tuple[Floats, Floats], tuple[Floats, Floats]]
-    label: tuple[str, ...]
+    missed: tuple[Series, ...]
 
 
 @once_a_run
@@ -63,12 +60,13 @@ def counts(run: ClassRun) -> Counts:
     evidence = number * np.log(2 / delta)
     first, second = np.sqrt(evidence / 2) + 1, np.sqrt(evidence)
     others = np.broadcast_to(np.array([float(1 - p) for p in exact])[:, np.newaxis], shape).ravel()
-    missed = [chance_outside(number, p, Interval.around(center, room), others) for room in (first, second)]
+    chances = [chance_outside(number, p, Interval.around(center, room), others) for room in (first, second)]
     label = tuple(
         f"delta = {d:g}, P(n) = {q:.4g}, N = {n}"
         for d, q, n in zip(delta.tolist(), p.tolist(), number.tolist(), strict=True)
     )
-    return Counts(delta, number, first, second, (missed[0], missed[1]), label)
+    missed = tuple(series(value, radius=radius, label=label) for value, radius in chances)
+    return Counts(delta, number, by_formula(first, label=label), second, missed)
 
 
 def _kept(run: ClassRun, *, enough: bool) -> NDArray[np.bool_]:
@@ -77,41 +75,23 @@ def _kept(run: ClassRun, *, enough: bool) -> NDArray[np.bool_]:
     return np.asarray(found.N * np.log(2 / found.delta) >= (ENOUGH if enough else 0.0))
 
 
-def _missed(run: ClassRun, which: int, *, enough: bool) -> Series:
-    found, kept = counts(run), _kept(run, enough=enough)
-    value, radius = found.misses[which]
-    return series(value[kept], radius=radius[kept], label=_labels(found, kept))
-
-
-def _labels(found: Counts, kept: NDArray[np.bool_]) -> tuple[str, ...]:
-    return tuple(name for name, keep in zip(found.label, kept.tolist(), strict=True) if keep)
-
-
-def _first(run: ClassRun, *, enough: bool) -> Series:
-    found, kept = counts(run), _kept(run, enough=enough)
-    return by_formula(found.first[kept], label=_labels(found, kept))
-
-
-def _second(run: ClassRun, _: Floats, *, enough: bool) -> Floats:
-    return np.asarray(counts(run).second[_kept(run, enough=enough)])
-
-
-def _delta(run: ClassRun, _: Floats, *, enough: bool) -> Floats:
-    return np.asarray(counts(run).delta[_kept(run, enough=enough)])
+def _rarely(which: int, *, enough: bool) -> Bounded:
+    """The chance that N_n misses the first or the second interval is at most delta."""
+    return Bounded(
+        measure=lambda run: counts(run).missed[which].taken(_kept(run, enough=enough)),
+        upper=lambda run, _: counts(run).delta[_kept(run, enough=enough)],
+    )
 
 
 def _lemma10(*, enough: bool) -> Parts:
     return Parts(
         {
-            "The chance of more than the first bound": Bounded(
-                measure=lambda run: _missed(run, 0, enough=False), upper=partial(_delta, enough=False)
-            ),
+            "The chance of more than the first bound": _rarely(0, enough=False),
             "The first bound below the second": Bounded(
-                measure=partial(_first, enough=enough), upper=partial(_second, enough=enough)
+                measure=lambda run: counts(run).first.taken(_kept(run, enough=enough)),
+                upper=lambda run, _: counts(run).second[_kept(run, enough=enough)],
             ),
-            "The chance of more than the second bound": Bounded(
-                measure=lambda run: _missed(run, 1, enough=enough), upper=partial(_delta, enough=enough)
-            ),
+            "The chance of more than the second bound": _rarely(1, enough=enough),
         }
     )
 

@@ -10,17 +10,15 @@ from numpy.typing import NDArray
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import BeyondTheRun, Claim
-from marginaudit.reports.judgements import Bounded, HiddenConstant
-from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.judgements import HiddenConstant, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap.binomial import LEVELS, Integers, Interval, chance_outside, quantile
+from marginaudit.reports.snap.binomial import Chances, Integers, Interval, Missed, chances, quantile, rarely
 from marginaudit.reports.snap.conditions import one_class
 from marginaudit.reports.snap.mean_counts import (
     EPS,
     FARTHEST,
     MAY_BE_UNDRAWN,
-    Chances,
     Means,
     enough,
     enough_steps,
@@ -115,19 +113,16 @@ def slow_turns(run: ClassRun) -> Chances:
 
 def _early(run: ClassRun, each: list[Means], spoken_of: Callable[[Means, float], NDArray[np.bool_]]) -> Chances:
     """Series over several M, at the N and delta of the statement."""
-    columns = ((m.N, m.mean, m.x, m.excess, np.full(len(m.N), m.M)) for m in each)
-    N, mean, x, excess, M = (np.concatenate(column) for column in zip(*columns, strict=True))
-    value, radius, levels, label = list[Floats](), list[Floats](), list[Floats](), list[str]()
-    for delta in LEVELS:
-        kept = spoken_of(Means(N, mean, x, excess, M, run.eta_Y), delta)
-        at = Means(N[kept], mean[kept], x[kept], excess[kept], M[kept], run.eta_Y)
-        chance, bar = chance_outside(
-            at.N, np.full(len(at.N), 1 / run.K), like_share(at, EARLY * third_of_rate(at, delta))
-        )
-        value, radius, levels = [*value, chance], [*radius, bar], [*levels, np.full(len(at.N), delta)]
-        label += [f"delta = {delta:g}, M = {m:.0f}, N = {n}" for m, n in zip(at.M, at.N, strict=True)]
-    missed = series(np.concatenate(value), radius=np.concatenate(radius), label=tuple(label))
-    return Chances(missed, np.concatenate(levels))
+    columns = zip(*((m.N, m.mean, m.x, m.excess, m.M) for m in each), strict=True)
+    N, mean, x, excess, M = (np.concatenate(column) for column in columns)
+    every = Means(N, mean, x, excess, M, run.eta_Y)
+
+    def missed(delta: float) -> Missed:
+        at = every.taken(spoken_of(every, delta))
+        names = (f"M = {M:.0f}, N = {N}" for M, N in zip(at.M, at.N, strict=True))
+        return at.N, like_share(at, EARLY * third_of_rate(at, delta)), names
+
+    return chances(run.K, missed)
 
 
 @once_a_run
@@ -163,10 +158,6 @@ def _in_steps(like: Likeness, shape: Shape, steps: Steps, delta: float) -> Hidde
     )
 
 
-def _more_than_nine(measure: Callable[[ClassRun], Chances]) -> Bounded:
-    return Bounded(measure=lambda run: measure(run).missed, upper=lambda run, _: measure(run).delta)
-
-
 LEMMA11 = Claim(
     id="snap.lemma11",
     source="arXiv 2305.16380, Lemma 11 (eqs. 61, 62)",
@@ -193,7 +184,7 @@ LEMMA11 = Claim(
                     ("Eq. 62 with Delta/N-bar, late", like_share, late),
                 )
             },
-            "Eq. 62 with 9 times eta_Y Delta/3, the chance of more": _more_than_nine(slow_turns),
+            "Eq. 62 with 9 times eta_Y Delta/3, the chance of more": rarely(slow_turns),
         }
     ),
     absent=no_transition,
@@ -222,7 +213,7 @@ LEMMA11_ANY_DELTA = replace(
                 )
                 for delta in SHOWN_LEVELS
             },
-            "Eq. 62 with 9 times eta_Y Delta/3 at other M, the chance of more": _more_than_nine(other_vocabularies),
+            "Eq. 62 with 9 times eta_Y Delta/3 at other M, the chance of more": rarely(other_vocabularies),
             "Eq. 62 with Delta/N-bar, late, delta = (1-1/K)^N/2": HiddenConstant(measure=undrawn, shape=barely_drawn),
         }
     ),

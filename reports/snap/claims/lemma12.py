@@ -9,8 +9,7 @@ import numpy as np
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.judgements import Bounded, Equal
-from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.judgements import Equal, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.ball_arithmetic import (
@@ -23,11 +22,10 @@ from marginaudit.reports.snap.ball_arithmetic import (
     sgd,
     some_classes,
 )
-from marginaudit.reports.snap.binomial import LEVELS, Interval, chance_outside
+from marginaudit.reports.snap.binomial import Chances, Interval, chances, rarely
 from marginaudit.reports.snap.claims.lemma5 import alone
 from marginaudit.reports.snap.conditions import RANGE_R, no_inverse, outside_range_r
 from marginaudit.reports.snap.mean_counts import (
-    Chances,
     Means,
     enough,
     lagging,
@@ -76,15 +74,9 @@ def growth_of_steps(run: ClassRun) -> tuple[Series, Series]:
 
 def _of_some_class(run: ClassRun, at: Means, within: Callable[[float], Interval]) -> Chances:
     """The chance that some class's count lies outside; it is between a single class's and K times that."""
-    least, most, label = [], [], []
-    for delta in LEVELS:
-        value, radius = chance_outside(at.N, np.full(len(at.N), 1 / run.K), within(delta))
-        least.append(value - radius)
-        most.append(np.minimum(run.K * (value + radius), 1.0))
-        label += [f"delta = {delta:g}, N = {N}" for N in at.N.tolist()]
-    low, high = np.concatenate(least), np.concatenate(most)
-    missed = series((low + high) / 2, radius=(high - low) / 2, label=tuple(label))
-    return Chances(missed, np.repeat(LEVELS, len(at.N)))
+    one = chances(run.K, lambda delta: (at.N, within(delta), (f"N = {N}" for N in at.N)))
+    low, high = one.missed.lower, np.minimum(run.K * one.missed.upper, 1.0)
+    return replace(one, missed=series((low + high) / 2, radius=(high - low) / 2, label=one.missed.label))
 
 
 def printed_theta(run: ClassRun, at: Means, delta: float) -> Floats:
@@ -158,9 +150,7 @@ LEMMA12 = Claim(
     judgement=Parts(
         {
             "Rows of SGD on whole matrices": ROWS,
-            "The chance of a theta beyond its bound": Bounded(
-                measure=lambda run: beyond_printed(run).missed, upper=lambda run, _: beyond_printed(run).delta
-            ),
+            "The chance of a theta beyond its bound": rarely(beyond_printed),
         }
     ),
     absent=lambda run: outside_range_r(run) or no_inverse(run) or no_fluctuation(run),
@@ -185,9 +175,7 @@ LEMMA12_ANY_STEP = replace(
             "Eq. 66 against SGD": Equal(
                 measure=lambda run: growth_of_steps(run)[0], expected=lambda run: growth_of_steps(run)[1]
             ),
-            "The chance of a theta beyond its bound": Bounded(
-                measure=lambda run: beyond_continuous(run).missed, upper=lambda run, _: beyond_continuous(run).delta
-            ),
+            "The chance of a theta beyond its bound": rarely(beyond_continuous),
         }
     ),
     absent=lambda run: no_inverse(run) or no_fluctuation(run),
@@ -232,9 +220,7 @@ LEMMA12_REDERIVED = Claim(
     judgement=Parts(
         {
             "Rows of SGD on whole matrices": ROWS,
-            "The chance of a theta beyond its bound": Bounded(
-                measure=lambda run: beyond_rederived(run).missed, upper=lambda run, _: beyond_rederived(run).delta
-            ),
+            "The chance of a theta beyond its bound": rarely(beyond_rederived),
         }
     ),
     absent=lambda run: no_inverse(run) or no_fluctuation(run),

@@ -1,14 +1,12 @@
 """Lemma 18 of arXiv 2305.16380: frequencies of tokens in a sequence are near their probabilities."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.judgements import Bounded
-from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.judgements import Parts
 from marginaudit.reports.run import once_a_run
-from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap.binomial import LEVELS, Interval, chance_outside, counted
+from marginaudit.reports.series import series
+from marginaudit.reports.snap.binomial import LEVELS, Chances, Interval, chance_outside, counted, rarely
 from marginaudit.reports.snap.claims.lemma2 import by_counts
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
@@ -23,7 +21,7 @@ MOST_PROBABILITIES = 20
 
 
 @once_a_run
-def misses(run: ClassRun) -> tuple[Series, NDArray[np.float64]]:
+def misses(run: ClassRun) -> Chances:
     """The chance that q_{l|n} misses the interval of eq. 136, and delta; by delta, P(l|n) and T - 1.
 
     (T - 1) q_{l|n} is Bin(T - 1, P(l|n)).
@@ -38,7 +36,7 @@ def misses(run: ClassRun) -> tuple[Series, NDArray[np.float64]]:
         f"delta = {d:g}, P(l|n) = {q:.4g}, T - 1 = {n}"
         for d, q, n in zip(delta.tolist(), p.tolist(), T1.tolist(), strict=True)
     )
-    return series(value, radius=radius, label=label), delta
+    return Chances(series(value, radius=radius, label=label), delta)
 
 
 LEMMA18 = Claim(
@@ -58,9 +56,7 @@ LEMMA18 = Claim(
     judgement=Parts(
         {
             "Eqs. 134 and 135": by_counts(attention=False),
-            "Eq. 136, the chance of a miss": Bounded(
-                measure=lambda run: misses(run)[0], upper=lambda run, _: misses(run)[1]
-            ),
+            "Eq. 136, the chance of a miss": rarely(misses),
         }
     ),
     standing=proved(PAGE + "53-snaplemma2-and-snaplemma18", hunted=79),

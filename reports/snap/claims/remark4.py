@@ -7,9 +7,10 @@ import numpy as np
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.judgements import Bounded, Limit, Parts
-from marginaudit.reports.series import Series, by_formula, series
-from marginaudit.reports.snap.binomial import LEVELS, Interval, chance_outside
+from marginaudit.reports.judgements import Limit, Parts
+from marginaudit.reports.run import once_a_run
+from marginaudit.reports.series import Series, by_formula
+from marginaudit.reports.snap.binomial import Chances, Interval, chances, rarely
 from marginaudit.reports.snap.mean_counts import enough, enough_steps, nothing_fluctuates, radius_of
 from marginaudit.reports.snap.readings import MUCH, PAGE
 from marginaudit.reports.snap.run import ClassRun
@@ -20,18 +21,16 @@ SHOWN = (0.1, 0.01)
 """The delta at which Delta/N-bar is followed."""
 
 
-def missed(run: ClassRun) -> Series:
+@once_a_run
+def beyond(run: ClassRun) -> Chances:
     """The chance of |N_n - N-bar| > 2 Delta, at each delta and N."""
     N = enough(run)
-    p, mean = np.full(len(N), 1 / run.K), np.asarray(-(-N // run.K), dtype=np.float64)
+    mean = np.asarray(-(-N // run.K), dtype=np.float64)
     # counts are whole: half of one more changes nothing, and rounding decides nothing
-    found = [chance_outside(N, p, Interval.around(mean, 2 * radius_of(N, delta) + 0.5)) for delta in LEVELS]
-    value, radius = (np.concatenate(column) for column in zip(*found, strict=True))
-    return series(value, radius=radius, label=tuple(f"delta = {delta:g}, N = {n}" for delta in LEVELS for n in N))
-
-
-def _levels(run: ClassRun, _: Floats) -> Floats:
-    return np.repeat(LEVELS, len(enough(run)))
+    return chances(
+        run.K,
+        lambda delta: (N, Interval.around(mean, 2 * radius_of(N, delta) + 0.5), (f"N = {n}" for n in N)),
+    )
 
 
 def _vanishes(ratio: Callable[[ClassRun, Floats], Floats]) -> Limit:
@@ -69,7 +68,7 @@ REMARK4 = Claim(
     assumptions=("uniform_classes",),
     judgement=Parts(
         {
-            "The chance of more than 2 Delta": Bounded(measure=missed, upper=_levels),
+            "The chance of more than 2 Delta": rarely(beyond),
             "sqrt(N)/(N/K)": _vanishes(lambda run, N: run.K / np.sqrt(N)),
             **{f"Delta/N-bar, delta = {delta:g}": _vanishes(partial(_relative_radius, delta=delta)) for delta in SHOWN},
         },

@@ -155,9 +155,9 @@ def _chances(run: ClassRun) -> Iterator[Number]:
     rng = np.random.default_rng(0)
     for i in rng.choice(len(found.N), min(CHANCES, len(found.N)), replace=False).tolist():
         place = (float(found.delta[i]), nearest[float(p[i])], int(found.N[i]))
-        for what, (value, radius) in zip(("count", "count, wide"), found.misses, strict=True):
-            yield Number(what, place, float(value[i]), float(radius[i]), 1.0)
-    missed, delta = lemma18.misses(run)
+        for what, missed in zip(("count", "count, wide"), found.missed, strict=True):
+            yield Number(what, place, float(missed.value[i]), float(missed.radius[i]), 1.0)
+    missed, delta = lemma18.misses(run).missed, lemma18.misses(run).delta
     for i in rng.choice(len(delta), min(CHANCES, len(delta)), replace=False).tolist():
         shown, length = missed.label[i].split("P(l|n) = ")[1].split(", T - 1 = ")
         [*_, P] = sorted(set(run.dataset.P[run.dataset.P > 0].tolist()), key=lambda x: -abs(x - float(shown)))

@@ -11,7 +11,6 @@ import pytest
 
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports import LEDGER
-from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.reports.snap import (
     binomial,
@@ -51,7 +50,7 @@ from marginaudit.training.snap.limit.overlap import overlap
 from marginaudit.training.snap.limit.recursion import gap, h_star
 from tests.measured import judgement
 from tests.reports.snap.samples import bars_are, on, run
-from tests.twins import part, parts
+from tests.twins import part
 
 EPS = float(np.finfo(float).eps)
 
@@ -85,14 +84,14 @@ def test_a_chance_has_the_relative_error_of_its_tails() -> None:
     assert around.widest[1][0] - around.narrowest[1][0] == pytest.approx(2 * blur, rel=0.1, abs=0)
 
 
-def test_bars_of_the_chances_of_lemmas_10_and_18() -> None:
+def test_bars_of_the_chances_of_lemmas_10_and_18(monkeypatch: pytest.MonkeyPatch) -> None:
     at = run("snap-single")
-    found = lemma10.counts(at)
-    for which, name in enumerate(("The chance of more than the first bound", "The chance of more than the second")):
-        [part] = [part for key, part in parts(lemma10.LEMMA10).items() if key.startswith(name)]
-        assert isinstance(part, Bounded)
-        bars_are(part.measure(at), found.misses[which][1])
-    missed, delta = lemma18.misses(at)
+    with monkeypatch.context() as patch:
+        patch.setattr(lemma10, "chance_outside", lambda N, *_: (np.full(len(N), 0.5), np.geomspace(1e-9, 0.1, len(N))))
+        for of in ("first", "second"):
+            chance = part(lemma10.LEMMA10, f"The chance of more than the {of}").measure(on(at.dataset))
+            bars_are(chance, np.geomspace(1e-9, 0.1, len(chance)))
+    missed, delta = lemma18.misses(at).missed, lemma18.misses(at).delta
     p = np.array([float(name.split(",")[1].split("=")[1]) for name in missed.label])
     T1 = np.array([int(name.rsplit(" = ", 1)[1]) for name in missed.label])
     bars_are(missed, chance_outside(T1, p, Interval.around(T1 * p, np.sqrt(T1 * np.log(2 / delta) / 2)))[1])
@@ -152,12 +151,12 @@ def test_the_chance_in_other_vocabularies_is_a_sum_over_all_counts(monkeypatch: 
 
 def test_the_chance_of_more_than_2_delta_is_a_sum_over_all_counts() -> None:
     """The mean of 40 draws of two classes is 20, that of 161 draws of three ceil(161/3) = 54."""
-    found = remark4.missed(run("snap-single"))
+    found = remark4.beyond(run("snap-single")).missed
     for delta in (0.99, 0.5):
         entry = found.label.index(f"delta = {delta:g}, N = 40")
         beyond = [k for k in range(41) if abs(k - 20) > 2 * np.ceil(np.sqrt(40 * log(1 / delta)))]
         assert found.value[entry] == pytest.approx(sum(comb(40, k) for k in beyond) / 2**40, rel=1e-9, abs=0)
-    found = remark4.missed(run("snap-symmetric"))
+    found = remark4.beyond(run("snap-symmetric")).missed
     for delta in (0.99, 0.5):
         entry = found.label.index(f"delta = {delta:g}, N = 161")
         beyond = [k for k in range(162) if abs(k - 54) > 2 * np.ceil(np.sqrt(161 * log(1 / delta)))]

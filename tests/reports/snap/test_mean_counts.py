@@ -39,7 +39,7 @@ def test_intervals_of_counts_are_those_of_growth_and_share(M: int, eta: float) -
 
 def exactly(at: Means) -> tuple[Any, Callable[[Any], Any]]:
     """exp(M h) - 1 at N-bar, of one N, and the s at which it is something, in many digits (eq. 45)."""
-    M, eta, mean = (mp.mpf(float(x)) for x in (at.M, at.eta, at.mean[0]))
+    M, eta, mean = (mp.mpf(float(x)) for x in (at.M[0], at.eta, at.mean[0]))
 
     def time(excess: Any) -> Any:
         return (excess + (M - 1) * mp.log1p(excess)) / (M * eta)

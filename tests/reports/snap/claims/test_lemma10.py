@@ -22,7 +22,7 @@ def test_counts_are_centered_on_exact_ceilings() -> None:
     data = SequenceClasses.from_weights("49", 100, [(f"n{i}", "q", {"a": 1, f"d{i}": 1}) for i in range(49)])
     assert frequencies(data) == [Fraction(1, 49)]
     found = counts(on(data))
-    for name, value, radius in zip(found.label, *found.misses[0], strict=True):
+    for name, value, radius in zip(found.missed[0].label, found.missed[0].value, found.missed[0].radius, strict=True):
         n = int(name.rsplit(" = ", 1)[1])
         if not name.startswith("delta = 0.99") or n > 120:
             continue
@@ -41,9 +41,9 @@ def test_a_class_that_nearly_all_steps_draw_has_its_chances_to_their_digits() ->
     """1 - P(n) is 1e-12 and 1e-60, of which P(n) in float64 keeps four digits, and none."""
     for rare in (1e-12, 1e-60):
         uneven = on(replace(CASES["snap-single"](), weights=(1.0, rare)))
-        found = lemma10.counts(uneven)
-        [at] = [i for i, label in enumerate(found.label) if label == "delta = 0.99, P(n) = 1, N = 4"]
-        value, radius = (column[at] for column in found.misses[0])
+        found, _ = lemma10.counts(uneven).missed
+        at = found.label.index("delta = 0.99, P(n) = 1, N = 4")
+        value, radius = found.value[at], found.radius[at]
         missed = 4 * rare**3  # |N_n - 4| > 2.19: three draws of the other class
         assert abs(value - missed) <= radius + 4 * rare * missed
         assert radius <= 1e-8 * missed
