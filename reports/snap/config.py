@@ -14,13 +14,7 @@ SHOWN_STEPS = 10**6
 
 @dataclass(frozen=True)
 class RecordedClassConfig:
-    """Settings of a recorded run on sequence classes.
-
-    Attributes
-    ----------
-    lr_y, lr_z : float
-        eta_Y and eta_Z.
-    """
+    """Settings of a recorded run on sequence classes."""
 
     lr_y: float = setting(0.5, STEP_SIZE, "Step size of Y (eta_Y).")
     lr_z: float = setting(0.05, STEP_SIZE, "Step size of Z (eta_Z).")
@@ -31,21 +25,7 @@ class RecordedClassConfig:
 
 @dataclass(frozen=True)
 class ClassConfig(RecordedClassConfig):
-    """Settings of training the decoder Y on sequence classes.
-
-    Attributes
-    ----------
-    lr_y, lr_z : float
-        eta_Y and eta_Z.
-    steps : int
-        Batch-1 steps t.
-    at : tuple of int or None
-        The recorded steps; None for about 20 a decade.
-    seeds : int
-        Runs of SGD for statements about chance.
-    seed : int
-        What those runs are derived from.
-    """
+    """Settings of training the decoder Y on sequence classes."""
 
     steps: int = setting(FARTHEST, STEPS, "Batch-1 steps.")
     at: tuple[int, ...] | None = setting(

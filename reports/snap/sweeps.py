@@ -20,15 +20,7 @@ SHARE = real(0, math.nextafter(1, 0), "share", "a number of at least 0 and below
 
 @dataclass(frozen=True)
 class SampledConfig:
-    """Settings of training both layers on sampled sequences; see `Recipe`.
-
-    Attributes
-    ----------
-    lr_z : float
-        eta_Z.
-    ratio : float
-        eta_Y/eta_Z.
-    """
+    """Settings of training both layers on sampled sequences; see `Recipe`."""
 
     lr_z: float = setting(1.0, STEP_SIZE, "Step size of Z (eta_Z).")
     ratio: float = setting(1.0, STEP_SIZE, "Step size of Y over that of Z.")
