@@ -45,6 +45,9 @@ UNDER_IT |= {"handlelength": 1.2, "columnspacing": 1.2}
 
 COLOURS = (MEASURED, BOUND, SHARPER, LAW)
 
+RATIO_NAMES = [f"η_Y/η_Z = {ratio:g}" for ratio in RATIOS]
+LR_Z_NAMES = [f"η_Z = {lr_z:g}" for lr_z in LR_Z]
+
 BY_RATIO: tuple[Cell, ...] = tuple((AT_LR_Z, ratio) for ratio in RATIOS)
 BY_LR_Z: tuple[Cell, ...] = tuple((lr_z, AT_RATIO) for lr_z in LR_Z)
 
@@ -93,24 +96,16 @@ def _of_all_sizes(cells: tuple[Cell, ...], labels: Sequence[str], fixed: str) ->
     return figure
 
 
-def _ratios() -> list[str]:
-    return [f"η_Y/η_Z = {ratio:g}" for ratio in RATIOS]
-
-
-def _steps() -> list[str]:
-    return [f"η_Z = {lr_z:g}" for lr_z in LR_Z]
-
-
 @styled
 def snap_11() -> "Figure":
     """Share of distinct tokens with attention above a threshold, by eta_Y/eta_Z."""
-    return _of_all_sizes(BY_RATIO, _ratios(), f"η_Z = {AT_LR_Z:g}")
+    return _of_all_sizes(BY_RATIO, RATIO_NAMES, f"η_Z = {AT_LR_Z:g}")
 
 
 @styled
 def snap_12() -> "Figure":
     """Share of distinct tokens with attention above a threshold, by eta_Z."""
-    return _of_all_sizes(BY_LR_Z, _steps(), f"η_Y/η_Z = {AT_RATIO:g}")
+    return _of_all_sizes(BY_LR_Z, LR_Z_NAMES, f"η_Y/η_Z = {AT_RATIO:g}")
 
 
 @styled
@@ -122,7 +117,7 @@ def of_a_run(run: ClassRun) -> "Figure":
     by_entropy, by_ratio, by_lr_z = figure.subplots(1, 3)
     figure.subplots_adjust(left=0.04, right=0.99, top=0.83, bottom=0.24, wspace=0.2)
     entropy = entropy_of_distinct(run.dataset, Z).reshape(seeds, len(LR_Z), len(RATIOS))
-    for i, (label, colour) in enumerate(zip(_steps(), COLOURS, strict=True)):
+    for i, (label, colour) in enumerate(zip(LR_Z_NAMES, COLOURS, strict=True)):
         bars = entropy[:, i].std(axis=0, ddof=1) if seeds > 1 else np.zeros(len(RATIOS))
         by_entropy.errorbar(RATIOS, entropy[:, i].mean(axis=0), yerr=bars, color=colour, label=label, **ERROR_BARS)
     by_entropy.set_title("Figure 6: entropy, nats")
@@ -131,8 +126,8 @@ def of_a_run(run: ClassRun) -> "Figure":
     by_entropy.set_xticks([], minor=True)
     by_entropy.set_xlabel("η_Y/η_Z")
     for axis, cells, labels, title in (
-        (by_ratio, BY_RATIO, _ratios(), f"Figure 11: η_Z = {AT_LR_Z:g}"),
-        (by_lr_z, BY_LR_Z, _steps(), f"Figure 12: η_Y/η_Z = {AT_RATIO:g}"),
+        (by_ratio, BY_RATIO, RATIO_NAMES, f"Figure 11: η_Z = {AT_LR_Z:g}"),
+        (by_lr_z, BY_LR_Z, LR_Z_NAMES, f"Figure 12: η_Y/η_Z = {AT_RATIO:g}"),
     ):
         draw_recall(axis, recall(run.dataset, Z[:, [CELLS.index(cell) for cell in cells]]), labels)
         axis.set_title(title)

@@ -4,6 +4,7 @@ The source trains on WikiText; here it is any text, and without one the beginnin
 """
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,12 +61,12 @@ def text_of(path: Path | None) -> RunningText:
     return found
 
 
-def _title(text: RunningText, more: str) -> str:
-    name = as_text(text.name)
-    return (
-        f"{name}: {counted(len(text.tokens), 'word')}, M = {len(text.vocabulary)}; d = {RECIPE.d}, T = {RECIPE.T}, "
-        f"batch {RECIPE.batch}, {more}"
+def _entitle(figure: "Figure", text: RunningText, more: str) -> None:
+    title = (
+        f"{as_text(text.name)}: {counted(len(text.tokens), 'word')}, M = {len(text.vocabulary)}; d = {RECIPE.d}, "
+        f"T = {RECIPE.T}, batch {RECIPE.batch}, {more}"
     )
+    figure.suptitle(title, x=0.01, ha="left", fontsize=FIGURE["font.size"] + 1)
 
 
 def _uniform(axis: "Axes") -> None:
@@ -78,7 +79,7 @@ def _uniform(axis: "Axes") -> None:
 @styled
 def snap_7(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure":
     """Attention over training: patterns on held-out windows, and their mean entropy."""
-    text, done = text_of(path), iter(range(1, RECIPE.updates + 1))
+    text, done = text_of(path), count(1)
     at = range(0, RECIPE.updates + 1, EVERY)
     found = train_on_text(
         text.tokens, len(text.vocabulary), RECIPE, ETA, 0, at, lambda: reach(next(done) / RECIPE.updates)
@@ -104,8 +105,7 @@ def snap_7(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure":
     axis.set_xlabel("update")
     _uniform(axis)
     one_legend(figure)
-    title = _title(text, f"SGD, η = {ETA:g}, seed 0")
-    figure.suptitle(title, x=0.01, ha="left", fontsize=FIGURE["font.size"] + 1)
+    _entitle(figure, text, f"SGD, η = {ETA:g}, seed 0")
     return figure
 
 
@@ -113,7 +113,7 @@ def snap_7(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure":
 def snap_10(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure":
     """Entropy of attention after training against the step size."""
     text = text_of(path)
-    total, done = RECIPE.updates * SEEDS * len(ETAS), iter(range(1, RECIPE.updates * SEEDS * len(ETAS) + 1))
+    total, done = RECIPE.updates * SEEDS * len(ETAS), count(1)
     entropy = np.array(
         [
             [
@@ -144,6 +144,5 @@ def snap_10(path: Path | None = None, reach: Reach = lambda _: None) -> "Figure"
     axis.set_xlabel("step size η")
     _uniform(axis)
     one_legend(figure)
-    title = _title(text, f"SGD, {RECIPE.updates} updates, {SEEDS} seeds")
-    figure.suptitle(title, x=0.01, ha="left", fontsize=FIGURE["font.size"] + 1)
+    _entitle(figure, text, f"SGD, {RECIPE.updates} updates, {SEEDS} seeds")
     return figure
