@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import BeyondTheRun, Claim
-from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
-from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap.ball_sgd import of, rows_of
@@ -39,7 +38,6 @@ from marginaudit.reports.snap.readings import H_STAR, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
-from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.limit.fluctuation import fluctuation, stepped_fluctuation
 
 PROOF = PAGE + "26-snapcorollary1rederived"
@@ -61,18 +59,14 @@ def _eq71(law: Law) -> Equal:
     return Equal(measure=residuals, expected=expected, scale=size_of(expected))
 
 
-def sigmas(delta: float, late: bool) -> Callable[[ClassRun], Series]:
+def sigmas(run: ClassRun, delta: float, *, late: bool) -> Series:
     """The (1-delta)-quantile of |sigma| of a class, along N, h standing for h*; all classes have one law."""
-
-    def measure(run: ClassRun) -> Series:
-        found = drawn(run, stepped_fluctuation)
-        step = found.step
-        kept = step >= (late_from(run, delta, step) if late else 0)
-        if not kept.any():
-            raise BeyondTheRun(f"N >> K(sqrt(N ln(1/delta)) + 2(1+omega_1) ln M/eta_Y) is not met by t = {step[-1]}")
-        return quantile(Approximation(found.sigma.value[:, kept], found.sigma.error[:, kept]), step[kept], delta)
-
-    return measure
+    found = drawn(run, stepped_fluctuation)
+    step = found.step
+    kept = step >= (late_from(run, delta, step) if late else 0)
+    if not kept.any():
+        raise BeyondTheRun(f"N >> K(sqrt(N ln(1/delta)) + 2(1+omega_1) ln M/eta_Y) is not met by t = {step[-1]}")
+    return quantile(found.sigma[:, kept], step[kept], delta)
 
 
 def late_from(run: ClassRun, delta: float, N: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -120,12 +114,14 @@ COROLLARY1 = Claim(
         {
             "Eq. 71": _eq71(stepped_fluctuation),
             **{
-                f"Sigma, delta = {delta:g}": HiddenConstant(measure=sigmas(delta, late=False), shape=growing(delta))
+                f"Sigma, delta = {delta:g}": HiddenConstant(
+                    measure=partial(sigmas, delta=delta, late=False), shape=growing(delta)
+                )
                 for delta in DELTAS
             },
             **{
                 f"Late sigma, delta = {delta:g}": HiddenConstant(
-                    measure=sigmas(delta, late=True), shape=deviation_shape(delta, per_class=True)
+                    measure=partial(sigmas, delta=delta, late=True), shape=deviation_shape(delta, per_class=True)
                 )
                 for delta in DELTAS
             },

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
-from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Parts
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap.ball_sgd import dual, of, rows_of
 from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, no_growth, no_inverse, one_class, outside_range_r
@@ -47,14 +47,10 @@ def _with_steps(run: ClassRun) -> Series:
     return closed_form(run, stepped_fluctuation)
 
 
-def thetas(delta: float, law: Law) -> Callable[[ClassRun], Series]:
+def thetas(run: ClassRun, delta: float, law: Law) -> Series:
     """The (1-delta)-quantile of max |theta_n|, along N."""
-
-    def measure(run: ClassRun) -> Series:
-        found = drawn(run, law)
-        return quantile(found.theta, found.step, delta)
-
-    return measure
+    found = drawn(run, law)
+    return quantile(found.theta, found.step, delta)
 
 
 def explicit(delta: float) -> Callable[[ClassRun, NDArray[np.float64]], NDArray[np.float64]]:
@@ -75,7 +71,7 @@ def _theorem5(expected: Callable[[ClassRun], Series], law: Law) -> Parts:
             "Eq. 70": Equal(measure=trained, expected=expected, scale=size_of(expected)),
             **{
                 f"Theta, delta = {delta:g}": HiddenConstant(
-                    measure=thetas(delta, law), shape=deviation_shape(delta, per_class=False)
+                    measure=partial(thetas, delta=delta, law=law), shape=deviation_shape(delta, per_class=False)
                 )
                 for delta in DELTAS
             },
@@ -153,7 +149,9 @@ THEOREM5_REDERIVED = Claim(
         {
             "Eq. 70 with h*": Equal(measure=trained, expected=_with_steps, scale=size_of(_with_steps)),
             **{
-                f"Theta*, delta = {delta:g}": Bounded(measure=thetas(delta, stepped_fluctuation), upper=explicit(delta))
+                f"Theta*, delta = {delta:g}": Bounded(
+                    measure=partial(thetas, delta=delta, law=stepped_fluctuation), upper=explicit(delta)
+                )
                 for delta in DELTAS
             },
         },

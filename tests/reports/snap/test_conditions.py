@@ -224,7 +224,7 @@ def test_y_is_trained_for_ten_k_squared_steps_or_fewer(monkeypatch: pytest.Monke
 
 def test_steps_of_sigma_early_and_late() -> None:
     at = on(CASES["snap-symmetric"](), steps=10**18, seeds=50)
-    early, late = corollary1.sigmas(0.1, late=False)(at), corollary1.sigmas(0.1, late=True)(at)
+    early, late = corollary1.sigmas(at, 0.1, late=False), corollary1.sigmas(at, 0.1, late=True)
     assert early.step is not None
     assert late.step is not None
     least = corollary1.late_from(at, 0.1, late.step)
@@ -234,7 +234,7 @@ def test_steps_of_sigma_early_and_late() -> None:
     assert (late.step >= least).all()
     assert set(early.step[early.step >= corollary1.late_from(at, 0.1, early.step)].tolist()) == set(late.step.tolist())
     with pytest.raises(BeyondTheRun):
-        corollary1.sigmas(0.1, late=True)(on(CASES["snap-symmetric"](), at=(90,), steps=90, seeds=50))
+        corollary1.sigmas(on(CASES["snap-symmetric"](), at=(90,), steps=90, seeds=50), 0.1, late=True)
     for name, measured in parts(corollary1.COROLLARY1).items():
         if "igma" in name:
             assert isinstance(measured, HiddenConstant)
