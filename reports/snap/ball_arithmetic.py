@@ -42,10 +42,7 @@ def features(run: ClassRun, classes: Sequence[int]) -> flint.arb_mat:
     columns = []
     for row in P[:, (P > 0).any(axis=0)].tolist():
         entries = [flint.arb(p) for p in row]
-        length = flint.arb(0)
-        for entry in entries:
-            length += entry * entry
-        length = length.sqrt()
+        length = sum((entry * entry for entry in entries), flint.arb(0)).sqrt()
         columns.append([entry / length for entry in entries])
     return flint.arb_mat(columns).transpose()
 
@@ -58,9 +55,7 @@ def identity(size: int) -> flint.arb_mat:
 def softmax(logits: Sequence[flint.arb]) -> list[flint.arb]:
     """exp of each over their sum."""
     powers = [x.exp() for x in logits]
-    total = flint.arb(0)
-    for power in powers:
-        total += power
+    total = sum(powers, flint.arb(0))
     return [power / total for power in powers]
 
 

@@ -17,7 +17,7 @@ from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.conditions import RANGE_R, one_class, outside_range_r, slow_decoder
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.two_stages import beyond_steps, scaled_time
+from marginaudit.reports.snap.two_stages import beyond_steps, from_first_step, scaled_time
 from marginaudit.reports.snap.two_stages import scan_times as whole_scan
 from marginaudit.reports.source_words import corrected
 from marginaudit.reports.standing import Implication, contradicts
@@ -165,8 +165,7 @@ def scan_times(run: ClassRun) -> Floats:
 
 def scan_from_first_step(run: ClassRun) -> Floats:
     """`scan_times` from t = K on, where h is at 1."""
-    t = scan_times(run)
-    return np.unique(np.concatenate([[float(run.K)], t[t >= run.K]]))
+    return from_first_step(run, scan_times(run))
 
 
 def eq_14(run: ClassRun, logit: Floats, *, printed: bool) -> Floats:

@@ -54,6 +54,11 @@ def scan_times(run: ClassRun) -> Floats:
     return np.unique(np.concatenate([run.steps[run.steps <= run.transition], run.transition * BEFORE]))
 
 
+def from_first_step(run: ClassRun, t: Floats) -> Floats:
+    """Times from t = K on, where h is at 1."""
+    return np.unique(np.concatenate([[float(run.K)], t[t >= run.K]]))
+
+
 def snap_times(run: ClassRun) -> Floats:
     """The recorded steps t >= 2 (1 + omega_1) K ln M/eta_Y, and times from there on."""
     return np.unique(np.concatenate([run.steps[run.steps >= run.snap_start], run.snap_start * AFTER]))

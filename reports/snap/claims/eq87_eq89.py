@@ -11,7 +11,7 @@ from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap import readings
-from marginaudit.reports.snap.claims.theorem1 import ASSUMPTIONS, coefficients, compared
+from marginaudit.reports.snap.claims.theorem1 import ASSUMPTIONS, coefficients, compared, own_first
 from marginaudit.reports.snap.conditions import outside_range_r
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
@@ -33,8 +33,7 @@ def left_over(run: ClassRun) -> Approximation:
     Delta_2 is iota/(1+sigma) less (1-E'_nn)(1+delta_1), delta_3 is beta/(1+sigma) less E'_nn' (1+delta_1).
     """
     K, E_prime, found = run.K, run.overlap.E_prime, coefficients(run)
-    own_first = np.array([[n, *(k for k in range(K) if k != n)] for n in range(K)])
-    row = E_prime[np.arange(K)[:, np.newaxis], own_first] * np.where(np.arange(K) == 0, -1.0, 1.0)
+    row = E_prime[np.arange(K)[:, np.newaxis], own_first(K)] * np.where(np.arange(K) == 0, -1.0, 1.0)
     row = row + np.where(np.arange(K) == 0, 1.0, 0.0)
     weights = Approximation(found.value.reshape(-1, K, K), found.radius.reshape(-1, K, K))
     sigma = compared(run).at.sigma + 1.0

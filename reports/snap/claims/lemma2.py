@@ -6,8 +6,7 @@ import numpy as np
 
 from marginaudit.orders.reading import Token
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.judgements import Equal, Limit
-from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.judgements import Equal, Limit, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, exact_series, series
 from marginaudit.reports.snap.quantiles import ranks

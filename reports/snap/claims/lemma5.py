@@ -4,8 +4,7 @@ import flint
 import numpy as np
 
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.judgements import Equal
-from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.judgements import Equal, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.ball_arithmetic import (

@@ -17,6 +17,7 @@ from marginaudit.reports.snap.two_stages import (
     along_t,
     at_most,
     beyond_steps,
+    from_first_step,
     h,
     range_in_numbers,
     scaled_time,
@@ -51,12 +52,6 @@ def under_way(run: ClassRun) -> float:
 def from_start(run: ClassRun) -> Floats:
     """`scan_times`, and t = 0."""
     return np.concatenate([[0.0], scan_times(run)])
-
-
-def from_first_step(run: ClassRun) -> Floats:
-    """`scan_times` from t = K on, where h is at 1."""
-    t = scan_times(run)
-    return np.unique(np.concatenate([[float(run.K)], t[t >= run.K]]))
 
 
 def once_under_way(run: ClassRun) -> Floats:
@@ -106,7 +101,9 @@ LEMMA9_SCAN = Claim(
     assumptions=(RANGE_R,),
     judgement=Parts(
         {
-            "exp(Mh) <= min(M-1, (M-1) M h)": at_most(power, from_first_step, smaller),
+            "exp(Mh) <= min(M-1, (M-1) M h)": at_most(
+                power, lambda run: from_first_step(run, scan_times(run)), smaller
+            ),
             "h along t": along_t(h, scan_times, scan_h),
             "h along M": uniform("h", scan_y, lambda M, y: y / M),
             "gamma along t": SCAN_GAMMA,

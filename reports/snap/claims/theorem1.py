@@ -77,18 +77,14 @@ def coefficients(run: ClassRun) -> Series:
     """iota_n, then beta_nn' for n' != n, of each class and record: those of the softmax and the matrices themselves."""
     where, own = compared(run), run.overlap
     speeds, found = speed(where.at.mean), []
+    order = [(n, k) for n, row in enumerate(own_first(run.K).tolist()) for k in row]
     with flint.ctx.workprec(BITS):
         for record in range(len(where.step)):
             weights = gradients(own, where.at.rows.h[record], where.at.mean.M)
             gamma = ball(speeds.value[record], speeds.error[record])
-            for n in range(run.K):
-                found += [(weights[k, n] if k == n else -weights[k, n]) / gamma for k in _own_first(n, run.K)]
+            found += [(weights[k, n] if k == n else -weights[k, n]) / gamma for n, k in order]
         names = run.dataset.next_tokens
-        labels = [
-            f"iota of {names[n]}" if k == n else f"beta of {names[n]}, {names[k]}"
-            for n in range(run.K)
-            for k in _own_first(n, run.K)
-        ]
+        labels = [f"iota of {names[n]}" if k == n else f"beta of {names[n]}, {names[k]}" for n, k in order]
         label = tuple(f"{label}, t = {t}" for t in where.step for label in labels)
         return enclosing(found, step=np.repeat(where.step, run.K**2), label=label)
 
@@ -102,15 +98,15 @@ def formulas(beta: Callable[[Overlap, Fluctuation], Approximation]) -> Callable[
         value, error = others.value.copy(), others.error.copy()
         own = np.arange(run.K)
         value[:, own, own], error[:, own, own] = iota.value, iota.error
-        order = [_own_first(n, run.K) for n in range(run.K)]
-        place = own[:, np.newaxis], np.array(order)
+        place = own[:, np.newaxis], own_first(run.K)
         return series(value[:, *place].ravel(), radius=error[:, *place].ravel())
 
     return expected
 
 
-def _own_first(n: int, K: int) -> list[int]:
-    return [n, *(k for k in range(K) if k != n)]
+def own_first(K: int) -> NDArray[np.int64]:
+    """A row for each class: itself, then the others."""
+    return np.array([[n, *(k for k in range(K) if k != n)] for n in range(K)])
 
 
 def _iotas(run: ClassRun) -> NDArray[np.float64]:

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from marginaudit.orders import counted
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import BeyondTheRun, Claim
-from marginaudit.reports.judgements import Bounded, Decided
-from marginaudit.reports.judgements.bounded import Threshold
-from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.judgements import Bounded, Decided, Parts, Threshold
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.claims.theorem1 import ASSUMPTIONS

@@ -7,8 +7,7 @@ import numpy as np
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.judgements import Bounded
-from marginaudit.reports.judgements.bounded import Threshold
+from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.series import FORMULA_ROUNDING, Series
 from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import (
