@@ -210,6 +210,12 @@ def test_the_other_conditions() -> None:
     assert unmet(SNAP, "snap.lemma17")(classes({"a": 1}, {"a": 1})) == "|lambda_1| is not below 1"
 
 
+def test_lemma_17_is_violated_by_minus_one_where_no_eigenvalue_is_larger() -> None:
+    """Of two classes alike the eigenvalues are 1 and -1, of three 2, -1 and -1."""
+    found = [verdict("snap.lemma17", classes(*[{"a": 1.0}] * K)) for K in (2, 3)]
+    assert found == [VIOLATED, Verdict.NOT_APPLICABLE]
+
+
 @pytest.mark.parametrize("name", CLASS_CASES)
 def test_the_built_in_classes_meet_what_they_meet_exactly(name: str) -> None:
     run = ClassRun(CLASS_CASES[name](), ClassConfig())

@@ -1,7 +1,6 @@
 """Intervals of counts against h and its share at every count."""
 
 from collections.abc import Callable
-from math import ceil, log, sqrt
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,9 +10,8 @@ import pytest
 
 from marginaudit.reports.snap import mean_counts
 from marginaudit.reports.snap.binomial import Interval
-from marginaudit.reports.snap.mean_counts import Lagging, Means, lagging, like_growth, like_share, means, radius_of
+from marginaudit.reports.snap.mean_counts import Lagging, Means, lagging, like_growth, like_share, means
 from marginaudit.training.approximation import Approximation
-from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit.continuous import continuous
 
 
@@ -94,13 +92,3 @@ def test_the_lag_is_taken_with_its_error_and_what_it_is_at_most_without(monkeypa
     found = lagging(run, np.array([40]))
     assert found.lag.tolist() == [2.25]
     assert found.L.tolist() == pytest.approx([np.exp(0.5) / 2 * np.log((99 + np.exp(5.5)) / 100)], rel=1e-12, abs=0)
-
-
-def test_the_radius_and_the_zero_are_as_printed() -> None:
-    at = means(np.array([1000]), 3, 100, 0.5)
-    assert at.mean.tolist() == [334.0]
-    assert radius_of(at.N, 0.1).tolist() == [ceil(sqrt(1000 * log(10)))]
-    for M in (4, 100, 10**9):
-        x = larger_zero(np.log([float(M)]))[0]
-        assert np.exp(x) == pytest.approx((M - 1) * x, rel=1e-12, abs=0)
-        assert x > 1

@@ -10,6 +10,7 @@ from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.snap import common_token, eq10, two_stages
 from marginaudit.reports.snap.claims import (
     eq13,
+    lemma3,
     lemma5,
     lemma7,
     lemma8,
@@ -18,6 +19,7 @@ from marginaudit.reports.snap.claims import (
     remark1,
     remark2,
     theorem3_gain,
+    theorem4_growth,
     theorem5,
 )
 from marginaudit.reports.snap.conditions import no_inverse, no_recorded_growth, slow_decoder
@@ -38,12 +40,16 @@ NEVER = (
 )
 
 NEED_AN_INVERSE = (
+    lemma3.LEMMA3,
     lemma5.LEMMA5,
     remark1.REMARK1,
     lemma12.LEMMA12_ANY_STEP,
     lemma12.LEMMA12_REDERIVED,
     theorem5.THEOREM5_REDERIVED,
 )
+
+
+FLUCTUATE = (lemma11.LEMMA11, lemma12.LEMMA12_ANY_STEP, lemma12.LEMMA12_REDERIVED)
 
 
 def alike(M: int) -> SequenceClasses:
@@ -69,6 +75,16 @@ def alone(M: int) -> SequenceClasses:
         (theorem3_gain.no_pair, on(NEARLY), "No class has two distinct tokens."),
         (remark1.no_overlap_of_two, on(alone(90)), "There is one class, and no overlap of two."),
         (remark1.no_overlap_of_two, single(), None),
+        *((claim.absent, on(alone(90)), "There is one class, N_n = N, and nothing fluctuates.") for claim in FLUCTUATE),
+        (lemma11.LEMMA11.absent, on(alike(4)), None),
+        (lemma12.LEMMA12.absent, single(lr_y=1.0), "Range R: eta_Y = 1 is not from 10 M^-0.99 = 0.002178 to below 1."),
+        (
+            lemma11.LEMMA11.absent,
+            on(alone(3)),
+            "M is below 4: omega_1 of Lemma 8, on which eq. 62 turns, does not exist.",
+        ),
+        (theorem4_growth.no_distinct_token, on(INSIDE), None),
+        (theorem4_growth.no_distinct_token, on(SAME), "No token is distinct."),
         (two_stages.beyond_steps, on(alone(4)), "M is below 5."),
         (two_stages.beyond_steps, on(alone(5)), None),
         (eq10.no_path, on(alone(3)), "M is below 4, and there is no t_0."),
@@ -95,6 +111,7 @@ def test_the_reason(why: Callable[[ClassRun], str | None], run: ClassRun, said: 
 def test_what_float64_does_not_follow_or_was_not_recorded_is_spoken_of_all_the_same() -> None:
     for why, run in (
         (no_recorded_growth, single(lr_y=501.0)),
+        *((claim.absent, single(lr_y=501.0)) for claim in FLUCTUATE),
         (no_recorded_growth, single(lr_y=501.0, at=(), steps=0)),
         (remark2.no_step_near, single(at=(10**7,), steps=10**7)),
         (two_stages.beyond_steps, single(lr_y=1e-17)),
@@ -116,6 +133,7 @@ def test_what_float64_does_not_follow_or_was_not_recorded_is_spoken_of_all_the_s
         (remark2.no_step_near, single(at=(10**7,), steps=10**7), "no step up to 1000000 was recorded"),
         (lambda _: lemma7.largest_lag(1000, 1e-18), single(), "ln M/eta_Y is beyond "),
         (two_stages.beyond_steps, single(lr_y=1e-17), "the scan ends at t = 1.7e+18, beyond 1e+18 steps"),
+        (lemma11.late, single(lr_y=1e-100), "beyond which no chance is computed here"),
         (lemma11.across_the_turn, single(lr_y=1e-5), "g changes most at N = 2.181e+06, too late to fit"),
         (eq13.weaker, on(FAINT), "a class has too little on its distinct tokens"),
         (theorem3_gain.along_sgd, on(LARGE), "a class's tokens times M = 300000 are beyond 200000"),

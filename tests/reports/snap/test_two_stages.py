@@ -8,7 +8,7 @@ import pytest
 
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap import two_stages
-from marginaudit.reports.snap.claims import lemma9, theorem1_b
+from marginaudit.reports.snap.claims import lemma9
 from marginaudit.reports.snap.conditions import VOCABULARIES
 from tests.reports.snap.samples import run
 from tests.training.snap.growth import DIGITS, precise_logit
@@ -26,8 +26,8 @@ def test_times() -> None:
     recorded = run().steps.tolist()
     assert {t for t in recorded if t <= scan[-1]} <= set(scan.tolist())
     assert {t for t in recorded if t >= snap[0]} <= set(snap.tolist())
-    assert scan[-1] >= 1e3 * scan[0]
-    assert snap[-1] >= 1e3 * snap[0]
+    assert scan[-1] > 1e5 * scan[0]
+    assert snap[-1] > 1e12 * snap[0]
     assert lemma9.from_start(run())[0] == 0
     under_way = lemma9.once_under_way(run())
     assert under_way[0] == pytest.approx(at_low * K / eta_Y, rel=1e-5, abs=0)
@@ -56,12 +56,6 @@ def test_formulas_by_hand(t: float) -> None:
             assert found.radius[0] <= 1e-12 * abs(found.value[0])
         assert float(lemma9.smaller(on, at)[0]) == pytest.approx(float(min(M - 1, (M - 1) * x)), rel=1e-12, abs=0)
         assert float(lemma9.larger(on, at)[0]) == pytest.approx(float(max(M - 1, (M - 1) * x)), rel=1e-12, abs=0)
-    assert lemma9.scan_h(on, at)[0] == pytest.approx(eta_Y * t / M / K, rel=1e-14, abs=0)
-    if t > 4:
-        y = eta_Y * t / K
-        assert two_stages.snap_h(on, at)[0] == pytest.approx(np.log(M * y) / M, rel=1e-14, abs=0)
-        assert two_stages.snap_gamma(on, at)[0] == pytest.approx(np.log(M * y) / y, rel=1e-14, abs=0)
-        assert theorem1_b.theorem_gamma(on, at)[0] == pytest.approx(np.log(y) / y, rel=1e-14, abs=0)
 
 
 def test_the_largest_over_M() -> None:

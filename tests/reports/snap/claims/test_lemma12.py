@@ -5,33 +5,15 @@ from math import comb, log, sqrt
 import numpy as np
 import pytest
 
-from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.orders.snap import CASES
 from marginaudit.reports.snap.binomial import LEVELS
-from marginaudit.reports.snap.claims.lemma11 import LEMMA11
 from marginaudit.reports.snap.claims.lemma12 import (
-    LEMMA12,
-    LEMMA12_ANY_STEP,
-    LEMMA12_REDERIVED,
     beyond_continuous,
     beyond_rederived,
 )
-from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.recursion import h_star
 from tests.reports.snap.samples import on
-
-
-def test_what_is_not_judged() -> None:
-    only = on(SequenceClasses.from_weights("one", None, [("n", "n", {"n": 1})]))
-    small = on(SequenceClasses.from_weights("three", 3, [("n", "q", {"n": 1, "q": 1}), ("q", "q", {"n": 1})]))
-    assert LEMMA12.judge(on(CASES["snap-single"](), lr_y=1.0)).verdict is Verdict.NOT_APPLICABLE
-    for claim in (LEMMA11, LEMMA12_ANY_STEP, LEMMA12_REDERIVED):
-        assert claim.judge(only).verdict is Verdict.NOT_APPLICABLE
-        assert claim.judge(on(CASES["snap-single"](), lr_y=1e3)).verdict is Verdict.INCONCLUSIVE
-    assert LEMMA11.judge(small).verdict is Verdict.NOT_APPLICABLE
-    late = LEMMA11.judge(on(CASES["snap-single"](), lr_y=1e-100))
-    assert late.verdict is Verdict.INCONCLUSIVE
-    assert "beyond which no chance is computed here" in late.detail
 
 
 @pytest.mark.parametrize("eta", [0.5, 1.0])

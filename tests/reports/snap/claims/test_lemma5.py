@@ -1,11 +1,17 @@
-"""Lemma 5: rows of W against plain dense SGD."""
+"""Lemmas 3 and 5: rows of W against plain dense SGD."""
 
 import numpy as np
 
+from marginaudit.reports.snap.claims.lemma3 import moves
 from marginaudit.reports.snap.claims.lemma5 import one_class
 from tests.reports.snap.samples import run
 from tests.training.snap.dense import precise_sgd
 from tests.training.snap.growth import precise_star
+
+
+def test_columns_of_tokens_that_are_no_next_token_are_compared_too() -> None:
+    labels = moves(run("snap-symmetric")).found.label
+    assert {label.rsplit(" of ", 1)[1] for label in labels} > {"another token 1", "another token 2"}
 
 
 def test_lemma_5_rows_are_those_of_plain_sgd_in_high_precision() -> None:

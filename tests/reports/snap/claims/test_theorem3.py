@@ -1,7 +1,5 @@
 """Theorem 3 as claims: eq. 11 along the flow and along SGD, eq. 12, each by another way, and false twins."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -20,9 +18,7 @@ HOLDS, VIOLATED, ABSENT = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABL
 
 def test_classes_without_two_distinct_tokens() -> None:
     data = SequenceClasses.from_weights("few", 5000, [("m", "q", {"a": 3, "x": 1}), ("n", "q", {"b": 3, "x": 1})])
-    for claim in (theorem3_gain.GAIN, theorem3_gain.SGD_GAIN):
-        assert claim.judge(ClassRun(data)).verdict is ABSENT
-    assert theorem3_growth.GROWTH.judge(ClassRun(replace(data, M=6000))).verdict in (HOLDS, ABSENT)
+    assert theorem3_gain.SGD_GAIN.judge(ClassRun(data)).verdict is ABSENT
 
 
 def test_theorem_3_speaks_of_the_classes_in_which_a_distinct_token_dominates() -> None:

@@ -13,7 +13,7 @@ from marginaudit.orders.snap import CASES, SequenceClasses, rescaled, single_com
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.snap import ClassConfig, ClassRun, common_token, two_stages
-from marginaudit.reports.snap.claims import eq13, theorem4_eq14, theorem4_growth, theorem4_rates
+from marginaudit.reports.snap.claims import eq13, theorem4_eq14, theorem4_rates
 from marginaudit.training.snap.growth import scan_end, snap_start
 from tests.reports.snap.samples import run
 from tests.training.snap.growth import precise_logit
@@ -57,12 +57,10 @@ def test_weaker_overlaps_by_hand() -> None:
 
 def test_phases() -> None:
     on = run("snap-single")
-    scan, snap = common_token.scan_times(on), two_stages.snap_times(on)
-    assert scan[-1] < scan_end(2, 5000, 0.5) < snap_start(2, 5000, 0.5) == snap[0]
+    scan = common_token.scan_times(on)
+    assert scan[-1] < scan_end(2, 5000, 0.5)
     assert {t for t in on.steps if t < scan_end(2, 5000, 0.5)} <= set(scan.tolist())
-    assert {t for t in on.steps if t >= snap[0]} <= set(snap.tolist())
     assert scan[-1] / scan[0] > 1e5
-    assert snap[-1] / snap[0] > 1e12
     detail = common_token.gap(on)
     assert "Between t_0' = 34.07 and t_0 = 87.25, of which it says nothing, B goes from 0.403291 to 0.536818" in detail
 
@@ -173,14 +171,6 @@ def test_five_tokens_are_too_few_for_smaller_step_sizes_to_gain_more() -> None:
             t = snap_start(at.K, at.M, share * at.eta_Y)
             assert gained.step[first] == t
             assert gained.value[first] == pytest.approx(B(at, t, share) - B(at, t, 1.0), abs=2e-8)
-
-
-def test_it_is_enough_that_one_class_has_a_distinct_token() -> None:
-    classes = [("m", "q", {"d": 1.0, "the": 1.0}), ("n", "q", {"the": 1.0})]
-    assert theorem4_growth.no_distinct_token(ClassRun(SequenceClasses.from_weights("one", 999, classes))) is None
-    common = [(n, "q", {"the": 1.0, "a": float(i)}) for i, n in enumerate("mn", 1)]
-    found = theorem4_growth.no_distinct_token(ClassRun(SequenceClasses.from_weights("none", 999, common)))
-    assert found == "No token is distinct."
 
 
 @pytest.mark.parametrize("K", [2, 5])
