@@ -217,16 +217,6 @@ def test_steps_of_sigma_early_and_late() -> None:
             assert (step[0] == 100) == name.startswith("Sigma"), name
 
 
-def test_steps_of_a_class_lie_within_its_lag() -> None:
-    for M, eta, inverse in ((5000.0, 0.5, 10.0), (5000.0, 0.5, 1e7), (10**6, 0.999, 50.0), (1000.0, 0.9, 1.0005)):
-        least, most = corollary1_steps.steps_of_a_class(np.array([M]), np.array([eta]), np.array([inverse]))
-        power = np.sqrt(M * (M - 1)) * inverse - (M - 1)
-        s = (power - 1 + (M - 1) * np.log(power)) / (M * eta)
-        lag = np.exp(eta) / 2 * (np.log((M - 1 + power) / M) + eta)
-        assert s <= most[0] < s + 1
-        assert max(0, s - lag - 1) < least[0] <= max(1, s - lag)
-
-
 def test_vocabularies_and_rates_are_swept_in_range_r() -> None:
     for eta, first in ((0.5, 1000), (1e-3, np.ceil(1e4 ** (1 / 0.99)))):
         found = corollary1_steps.along_M(single(lr_y=eta))

@@ -1,27 +1,25 @@
-"""Corollary 1: the chance of sigma beyond its bounds as a sum over all counts."""
+"""Corollary 1: sigma beyond its bounds as a sum over all counts, and steps by the recursion and the binomial law."""
 
-from math import log, sqrt
+from math import ceil, log, sqrt
 
 import numpy as np
 import pytest
 from scipy.special import lambertw
 from scipy.stats import binom
 
-from marginaudit.orders.snap import CASES
-from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims.corollary1 import sigma_beyond
+from marginaudit.reports.snap.claims.corollary1_steps import epochs, steps_enough, steps_of_a_class, undrawn
 from marginaudit.reports.snap.mean_counts import enough
 from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.recursion import h_star
+from tests.reports.snap.samples import run, single
 
 
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("eta", [0.5, 3.0])
 def test_the_chance_of_a_sigma_beyond_its_bound_is_a_sum_over_all_counts(late: bool, eta: float) -> None:
     """Of 2 classes, at every N up to 250 at which it is spoken; and the bounds themselves, without chance."""
-    data = CASES["snap-single"]()
-    run = ClassRun(data, ClassConfig(lr_y=eta))
-    found = sigma_beyond(run, late=late)
+    found = sigma_beyond(single(lr_y=eta), late=late)
     assert (found.missed.upper <= found.delta).all()
     x_1 = -float(lambertw(-1 / 4999, -1).real)
     least: dict[float, float] = {}
@@ -46,5 +44,49 @@ def test_the_chance_of_a_sigma_beyond_its_bound_is_a_sum_over_all_counts(late: b
         seen += 1
     assert seen > 2
     for delta, first in least.items() if late else ():
-        earlier = [N for N in enough(run).tolist() if first > N and eta * -(-N // 2) >= 2 * x_1]
+        earlier = [N for N in enough(single(lr_y=eta)).tolist() if first > N and eta * -(-N // 2) >= 2 * x_1]
         assert not any(sqrt(N / 2 * log(2 / delta)) + 1 <= 0.3 * -(-N // 2) for N in earlier), "none is left out"
+
+
+@pytest.mark.parametrize(
+    ("M", "eta", "inverse"),
+    [
+        *((5000, 0.5, 10.0), (5000, 0.5, 1e3), (1000, 0.999, 20.0), (10**6, 0.01, 100.0)),
+        *((5000, 0.5, 1e7), (10**6, 0.999, 50.0), (1000, 0.9, 1.0005)),
+    ],
+)
+def test_steps_of_a_class_are_those_of_the_recursion_and_lie_within_its_lag(M: int, eta: float, inverse: float) -> None:
+    (least,), (most,) = steps_of_a_class(np.array([float(M)]), np.array([eta]), np.array([inverse]))
+    power = sqrt(M * (M - 1)) * inverse - (M - 1)
+    s = (power - 1 + (M - 1) * log(power)) / (M * eta)
+    lag = np.exp(eta) / 2 * (log((M - 1 + power) / M) + eta)
+    assert s <= most < s + 1
+    assert max(0, s - lag - 1) < least <= max(1, s - lag)
+    around = np.arange(max(0, int(least) - 2), int(most) + 2)
+    first = around[np.argmax(h_star(around, M, eta).level.residual.value <= 1 / inverse)]
+    assert first <= most
+    assert least <= max(1, first)
+
+
+def test_epochs_are_the_least() -> None:
+    for K in (2, 3, 10):
+        for S in (1, 7, 300):
+            for delta in (0.5, 0.01, 1e-30):
+                N = int(epochs(np.array([float(S)]), K, delta)[0])
+                assert K * binom.cdf(S - 1, N, 1 / K) <= delta < K * binom.cdf(S - 1, N - 1, 1 / K)
+
+
+def test_after_the_steps_that_corollary_1_names_a_class_is_undrawn_too_often() -> None:
+    found = undrawn(run("snap-symmetric", seeds=1000))
+    assert found.step is not None
+    for N, evidence in zip(found.value[:3], found.step[:3], strict=True):
+        assert (2 / 3) ** N > np.exp(-evidence) >= (2 / 3) ** (N + 1) * (1 - 1e-12)
+
+
+def test_so_many_steps_are_enough_whatever_delta_is() -> None:
+    found, bound = steps_enough(run("snap-symmetric", seeds=1000))
+    assert (found.upper <= bound).all()
+    entry = found.label.index("delta = 1e-06, epsilon = 0.01")
+    assert bound[entry] == 3 * max(2 * ceil((100 + log(5e5)) / 0.5), 8 * log(3e6))
+    entry = found.label.index("delta = 1e-30, epsilon = 0.1")
+    assert bound[entry] == pytest.approx(3 * 8 * log(3e30), rel=1e-12, abs=0)
