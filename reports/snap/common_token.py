@@ -16,10 +16,10 @@ from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.conditions import RANGE_R, one_class, outside_range_r, slow_decoder
+from marginaudit.reports.snap.readings import variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import beyond_steps, from_first_step, scaled_time
 from marginaudit.reports.snap.two_stages import scan_times as whole_scan
-from marginaudit.reports.source_words import corrected
 from marginaudit.reports.standing import Implication, contradicts
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention.common import follow_common
@@ -82,15 +82,11 @@ def no_theorem4(run: ClassRun) -> str | None:
 def with_lower_limit(printed: Claim, **fields: Any) -> Claim:
     """The re-derived form of a printed statement that leaves out eq. 124's lower limit; ``fields`` are its own."""
     mended: dict[str, Any] = {
-        "id": f"{printed.id}.rederived",
         "source": f"{printed.source}, with the lower limit of eq. 124",
-        "source_words": corrected(printed.id, LOWER_LIMIT),
         "assumptions": ASSUMPTIONS,
-        "implications": (),
         "absent": no_overlap,
-        "instead": "",
     }
-    return replace(printed, **mended | fields)
+    return variant(printed, "rederived", LOWER_LIMIT, **mended | fields)
 
 
 def exact_inverse_C0(run: ClassRun) -> Fraction:

@@ -1,5 +1,11 @@
 """How phrases that many statements of arXiv 2305.16380 share were read, and words of their proofs and standings."""
 
+from dataclasses import replace
+from typing import Any
+
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.source_words import corrected
+
 SOURCE = "arXiv 2305.16380"
 
 PAGE = "docs/proofs-snap.md#"
@@ -25,3 +31,9 @@ NO_REFUGE = "none: it is false on every dataset of which it speaks"
 
 ROUNDED = "both sides agree to rounding"
 """Why a run need not show a contradiction."""
+
+
+def variant(printed: Claim, name: str, words: str, **fields: Any) -> Claim:
+    """A statement that differs from a printed one as the words say: id.name, with ``fields`` of its own."""
+    own: dict[str, Any] = {"implications": (), "instead": ""} | fields
+    return replace(printed, id=f"{printed.id}.{name}", source_words=corrected(printed.id, words), **own)

@@ -1,7 +1,5 @@
 """Corollary 2: of symmetric classes of one query every common token loses attention."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from marginaudit.orders.snap import common_tokens
@@ -9,10 +7,10 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.snap.conditions import THEOREM_5, slow_decoder
 from marginaudit.reports.snap.eq10 import EQ_10, FLOW, common_beside_distinct, common_pairs
 from marginaudit.reports.snap.overlap import BITS, no_pair
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.token_gains import SYMMETRIC, lose, not_equal, nothing_common, symmetric
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
 
 PROOF = PAGE + "73-snapcorollary2"
@@ -93,11 +91,11 @@ COROLLARY2 = Claim(
     absent=lambda run: slow_decoder(run) or nothing_common(run),
 )
 
-ANY_CLASSES = replace(
+ANY_CLASSES = variant(
     COROLLARY2,
-    id="snap.corollary2.any-classes",
+    "any-classes",
+    "Without its conditions (1) to (3).",
     source=f"{COROLLARY2.source} without its conditions (1) to (3)",
-    source_words=corrected(COROLLARY2.id, "Without its conditions (1) to (3)."),
     statement=f"From Z(0) = 0, under eq. 10 every common token loses at every t > 0, whatever the classes; {EQ_10}.",
     assumptions=THEOREM_5,
     absent=nothing_common,

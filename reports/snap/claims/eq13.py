@@ -14,9 +14,9 @@ from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import ASSUMPTIONS, mean_square, no_overlap
 from marginaudit.reports.snap.conditions import no_inverse, slow_decoder
 from marginaudit.reports.snap.eq10 import no_path, rates_at_start, stacked
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention.logits import Logits
@@ -128,11 +128,11 @@ EQ13 = Claim(
     ),
 )
 
-EQ13_REDERIVED = replace(
+EQ13_REDERIVED = variant(
     EQ13,
-    id="snap.eq13.rederived",
+    "rederived",
+    "M >= 5; K (K-1) for z and K-1 for xi, in place of K for both.",
     source=f"{EQ13.source} with its constants re-derived",
-    source_words=corrected(EQ13.id, "M >= 5; K (K-1) for z and K-1 for xi, in place of K for both."),
     statement=(
         "One common token, one query: where overlaps are weak, eq. 10 is approximately z-dot = -K (K-1) rho_0^-4 eta_Z "
         "gamma exp(4z) and xi_n = (K-1) rho_0^-4 gamma exp(4z). Judged as snap.eq13 is."
@@ -140,12 +140,10 @@ EQ13_REDERIVED = replace(
     formula=r"\dot z_{ml}\approx-\frac{K(K-1)}{\rho_0^4}\eta_Z\gamma e^{4z_{ml}},\quad\xi_n\approx"
     r"\frac{K-1}{\rho_0^4}\gamma e^{4z_{ml}}",
     standing=proved(PROOF, "snap.theorem1.form.rederived", hunted=4),
-    implications=(),
     judgement=Parts(
         {"z-dot": tends_to(0, lambda K: -K * (K - 1)), "xi": tends_to(1, lambda K: K - 1)}, note=beside_eq_10
     ),
     absent=no_weaker,
-    instead="",
 )
 
 CLAIMS: tuple[Claim, ...] = (EQ13, EQ13_REDERIVED)

@@ -1,7 +1,7 @@
 """Eq. 64 of arXiv 2305.16380, in the proof of Lemma 11: how fast the share g of h falls."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import flint
 from flint import arb
@@ -14,9 +14,9 @@ from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.ball_arithmetic import BITS
 from marginaudit.reports.snap.ball_sgd import ball
 from marginaudit.reports.snap.conditions import RANGE_R, no_recorded_growth, outside_range_r
-from marginaudit.reports.snap.readings import NO_REFUGE, PAGE, ROUNDED, SOURCE
+from marginaudit.reports.snap.readings import NO_REFUGE, PAGE, ROUNDED, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.limit.continuous import continuous
 
@@ -106,19 +106,17 @@ EQ64 = Claim(
     implications=(contradicts("snap.eq64.rederived", proof=PROOF, unseen=ROUNDED),),
 )
 
-EQ64_REDERIVED = replace(
+EQ64_REDERIVED = variant(
     EQ64,
-    id="snap.eq64.rederived",
+    "rederived",
+    "A minus sign: g falls.",
     source=f"{SOURCE}, Lemma 11's proof, eq. 64 with its sign re-derived",
     statement=EQ64.statement.replace("= M exp(Mh)", "= -M exp(Mh)").replace("which is", "whose size is"),
     formula=EQ64.formula.replace(r"\frac{dg}{ds}=", r"-\frac{dg}{ds}="),
     judgement=_eq64(-1),
     assumptions=(),
     absent=no_recorded_growth,
-    instead="",
     standing=proved(PROOF, hunted=98),
-    source_words=corrected("snap.eq64", "A minus sign: g falls."),
-    implications=(),
 )
 
 CLAIMS: tuple[Claim, ...] = (EQ64, EQ64_REDERIVED)

@@ -1,16 +1,14 @@
 """The first equality of eq. 71 in arXiv 2305.16380: e_n - alpha_n by the rows of W."""
 
-from dataclasses import replace
-
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap.ball_sgd import of, rows_of
 from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, outside_range_r
 from marginaudit.reports.snap.decoder import counts, entries, residuals, size_of
-from marginaudit.reports.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED, SOURCE
+from marginaudit.reports.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.limit.fluctuation import continuous_fluctuation, fluctuation
 
@@ -48,9 +46,10 @@ EQ71 = Claim(
     ),
 )
 
-EQ71_CONTINUOUS = replace(
+EQ71_CONTINUOUS = variant(
     EQ71,
-    id="snap.eq71.continuous",
+    "continuous",
+    "The continuous h of Lemma 6 in place of h*.",
     source=f"{SOURCE}, Corollary 1, the first equality of eq. 71, with the continuous h",
     statement=EQ71.statement.replace("h standing for the recursion's h*", "with the continuous h of Lemma 6"),
     judgement=_eq71(continuous=True),
@@ -66,7 +65,6 @@ EQ71_CONTINUOUS = replace(
         hunted=1,
         weakest=NO_REFUGE,
     ),
-    source_words=corrected("snap.eq71", "The continuous h of Lemma 6 in place of h*."),
     implications=(
         contradicts(
             "snap.eq71",

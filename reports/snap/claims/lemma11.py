@@ -1,7 +1,6 @@
 """Lemma 11 of arXiv 2305.16380: the distance of h and of its share from their values at the mean count."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import log
 
 import numpy as np
@@ -30,9 +29,9 @@ from marginaudit.reports.snap.mean_counts import (
     steps_from,
     within,
 )
-from marginaudit.reports.snap.readings import MUCH, PAGE
+from marginaudit.reports.snap.readings import MUCH, PAGE, variant
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.growth import larger_zero
 
@@ -198,9 +197,10 @@ LEMMA11 = Claim(
     ),
 )
 
-LEMMA11_ANY_DELTA = replace(
+LEMMA11_ANY_DELTA = variant(
     LEMMA11,
-    id="snap.lemma11.any-delta",
+    "any-delta",
+    "Without Delta << N-bar and eta_Y Delta/3 << ln M, at every delta in (0, 1).",
     source="arXiv 2305.16380, Lemma 11 without Delta << N-bar and eta_Y Delta/3 << ln M",
     statement=LEMMA11.statement.replace(", N >> K^2 and N-bar >> Delta:", ", N >> K^2, any delta:").replace(
         " where that is << ln M", ""
@@ -229,9 +229,6 @@ LEMMA11_ANY_DELTA = replace(
         wrong=("Without its two conditions the bound fails for tiny delta, where a class that was never drawn counts."),
         hunted=1,
         weakest="N-bar >= 10 Delta (snap.lemma11)",
-    ),
-    source_words=corrected(
-        "snap.lemma11", "Without Delta << N-bar and eta_Y Delta/3 << ln M, at every delta in (0, 1)."
     ),
     implications=(
         contradicts(

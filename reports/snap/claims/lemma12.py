@@ -33,7 +33,7 @@ from marginaudit.reports.snap.mean_counts import (
     means,
     no_fluctuation,
 )
-from marginaudit.reports.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED
+from marginaudit.reports.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
@@ -164,9 +164,10 @@ LEMMA12 = Claim(
     ),
 )
 
-LEMMA12_ANY_STEP = replace(
+LEMMA12_ANY_STEP = variant(
     LEMMA12,
-    id="snap.lemma12.any-step",
+    "any-step",
+    "At any step size, and with the continuous h.",
     source="arXiv 2305.16380, Lemma 12 (eqs. 66-69), without the sentence after Remark 2",
     statement=LEMMA12_STATEMENT.format(where="any eta_Y, ", h="h the continuous one of Lemma 6"),
     assumptions=("uniform_classes",),
@@ -192,7 +193,6 @@ LEMMA12_ANY_STEP = replace(
         hunted=2,
         weakest=NO_REFUGE,
     ),
-    source_words=corrected("snap.lemma12", "At any step size, and with the continuous h."),
     implications=(
         contradicts(
             "snap.lemma12.rederived",

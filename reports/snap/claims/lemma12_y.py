@@ -6,7 +6,6 @@ F'^T Y = T^T diag(G, 1) A, where T is the identity but for its last column, 1/2 
 """
 
 import math
-from dataclasses import replace
 
 import flint
 import numpy as np
@@ -29,9 +28,9 @@ from marginaudit.reports.snap.ball_sgd import (
 )
 from marginaudit.reports.snap.conditions import RANGE_R, no_growth, no_inverse, outside_range_r
 from marginaudit.reports.snap.decoder import counts, entries, sequence, size_of
-from marginaudit.reports.snap.readings import PAGE, ROUNDED, SOURCE
+from marginaudit.reports.snap.readings import PAGE, ROUNDED, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.limit.fluctuation import fluctuation
 
@@ -100,9 +99,10 @@ LEMMA12_Y = Claim(
     ),
 )
 
-LEMMA12_Y_EQ26 = replace(
+LEMMA12_Y_EQ26 = variant(
     LEMMA12_Y,
-    id="snap.lemma12.Y.eq26",
+    "eq26",
+    "Steps of eq. 26 on Y in place of steps on W', at any step size.",
     source=f"{SOURCE}, Lemma 12, its formula for Y, under eq. 26",
     statement=(
         "The same formula for Y after steps of eq. 26 on Y, which Lemma 3 has in the place of steps on W', whatever F° "
@@ -126,7 +126,6 @@ LEMMA12_Y_EQ26 = replace(
         relied_on_by=("snap.theorem5",),
         remains="Its proof asks for F° orthogonal to F, where the formula is true.",
     ),
-    source_words=corrected("snap.lemma12.Y", "Steps of eq. 26 on Y in place of steps on W', at any step size."),
     implications=(
         contradicts(
             "snap.theorem5.rederived",

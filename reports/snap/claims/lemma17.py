@@ -1,7 +1,5 @@
 """Lemma 17: how far E' is from E."""
 
-from dataclasses import replace
-
 import networkx as nx
 import numpy as np
 
@@ -10,9 +8,9 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.overlap import largest_eigenvalue, pairs_of_classes
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicable
 
@@ -111,18 +109,16 @@ LEMMA17 = Claim(
     instead=(r"it is true where $\lvert\lambda_1\rvert<1$: snap.lemma17.rederived."),
 )
 
-REDERIVED = replace(
+REDERIVED = variant(
     LEMMA17,
-    id="snap.lemma17.rederived",
+    "rederived",
+    f"{BELOW_ONE}.",
     source=f"{SOURCE}, Lemma 17 with its condition re-derived",
-    source_words=corrected(LEMMA17.id, f"{BELOW_ONE}."),
     statement=f"Where {BELOW_ONE}, every |E'_nn' - E_nn'| is at most |lambda_1|^2/(1-|lambda_1|).",
     formula=LEMMA17.formula.replace(r"\lambda_1\lt", r"\lvert\lambda_1\rvert\lt", 1),
     assumptions=("overlap_below_one",),
     standing=proved(PROOF, "snap.lemma14", hunted=1127),
-    implications=(),
     judgement=LEMMA17_BOUND,
-    instead="",
 )
 
 CLAIMS: tuple[Claim, ...] = (LEMMA17, REDERIVED)

@@ -1,6 +1,6 @@
 """Lemma 4: eq. 10, against the batch-1 SGD of both layers that it is derived from."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import flint
 import numpy as np
@@ -18,9 +18,9 @@ from marginaudit.reports.snap.claims.theorem1 import ASSUMPTIONS
 from marginaudit.reports.snap.conditions import late_steps, outside_range_r, slow_decoder
 from marginaudit.reports.snap.eq10 import no_path
 from marginaudit.reports.snap.overlap import some_not_positive
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention.descent import descend_both
@@ -226,15 +226,14 @@ LEMMA4 = Claim(
     ),
 )
 
-LEMMA4_REDERIVED = replace(
+LEMMA4_REDERIVED = variant(
     LEMMA4,
-    id="snap.lemma4.rederived",
+    "rederived",
+    "1/K, the probability of a class, before the sum.",
     source=f"{LEMMA4.source} with the mean over classes",
-    source_words=corrected(LEMMA4.id, "1/K, the probability of a class, before the sum."),
     statement=LEMMA4.statement.replace("by eta_Z gamma", "by (eta_Z/K) gamma"),
     formula=LEMMA4.formula.replace(r"\eta_Z\gamma", r"\frac{\eta_Z}{K}\gamma"),
     standing=proved(PROOF, "snap.lemma1", "snap.lemma2", "snap.theorem1.form.rederived", hunted=11),
-    implications=(),
     judgement=Equal(
         measure=steps_of_sgd,
         expected=lambda run: _scaled(run, 1 / run.K),
@@ -242,7 +241,6 @@ LEMMA4_REDERIVED = replace(
         note=whole_runs,
     ),
     absent=lambda run: outside_range_r(run) or no_path(run),
-    instead="",
 )
 
 CLAIMS: tuple[Claim, ...] = (LEMMA4, LEMMA4_REDERIVED)

@@ -1,16 +1,14 @@
 """Lemma 8 of arXiv 2305.16380: where exp(Mh) <= (M-1) M h."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, series
 from marginaudit.reports.snap.conditions import HAS_ZEROS, RANGE_R, no_zeros
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
 from marginaudit.training.snap.growth import larger_zero, omega_0, omega_1, smaller_zero
 
@@ -99,9 +97,10 @@ LEMMA8 = Claim(
     ),
 )
 
-LEMMA8_ANY_M = replace(
+LEMMA8_ANY_M = variant(
     LEMMA8,
-    id="snap.lemma8.any-M",
+    "any-M",
+    "For every M.",
     source=f"{SOURCE}, Lemma 8, for every M",
     statement=LEMMA8.statement.replace("M >> 100:", "For every M:", 1),
     assumptions=(),
@@ -115,7 +114,6 @@ LEMMA8_ANY_M = replace(
         hunted=1,
         weakest=HAS_ZEROS,
     ),
-    source_words=corrected("snap.lemma8", "For every M."),
     implications=(
         contradicts(
             "snap.lemma8.rederived",
@@ -127,15 +125,15 @@ LEMMA8_ANY_M = replace(
     ),
 )
 
-LEMMA8_REDERIVED = replace(
+LEMMA8_REDERIVED = variant(
     LEMMA8,
-    id="snap.lemma8.rederived",
+    "rederived",
+    f"{HAS_ZEROS}; below there are no two zeros.",
     source=f"{SOURCE}, Lemma 8, corrected (docs/proofs-snap.md)",
     statement=LEMMA8.statement.replace("M >> 100:", f"For {HAS_ZEROS}:", 1),
     assumptions=(),
     absent=lambda run: f"{no_zeros(run)}." if no_zeros(run) else None,
     standing=proved(PROOF, hunted=210),
-    source_words=corrected("snap.lemma8", f"{HAS_ZEROS}; below there are no two zeros."),
 )
 
 CLAIMS: tuple[Claim, ...] = (LEMMA8, LEMMA8_ANY_M, LEMMA8_REDERIVED)

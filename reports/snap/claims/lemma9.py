@@ -1,7 +1,5 @@
 """Lemma 9 of arXiv 2305.16380: h scans, then snaps."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from marginaudit.orders.arrays import Floats
@@ -10,7 +8,7 @@ from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.conditions import RANGE_R, no_recorded_growth, outside_range_r
-from marginaudit.reports.snap.readings import PAGE
+from marginaudit.reports.snap.readings import PAGE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import (
     SCAN_GAMMA,
@@ -123,9 +121,10 @@ LEMMA9_SCAN = Claim(
     ),
 )
 
-LEMMA9_SCAN_ANY_T = replace(
+LEMMA9_SCAN_ANY_T = variant(
     LEMMA9_SCAN,
-    id="snap.lemma9.scan.any-t",
+    "any-t",
+    "From t = 0 on.",
     source="arXiv 2305.16380, Lemma 9, from t = 0 on",
     statement="Range R, 0 <= t <= K ln M/eta_Y, h = h(t/K): exp(Mh) <= min(M-1, (M-1) M h).",
     formula=r"0\le t\le\frac{K\ln M}{\eta_Y}:\quad\exp(Mh)\le\min(M-1,(M-1)Mh)",
@@ -142,7 +141,6 @@ LEMMA9_SCAN_ANY_T = replace(
         hunted=1,
         weakest=f"t >= {UNDER_WAY}, x_0 the smaller zero of Lemma 8",
     ),
-    source_words=corrected("snap.lemma9.scan", "From t = 0 on."),
     implications=(
         contradicts(
             "snap.lemma9.scan.rederived",

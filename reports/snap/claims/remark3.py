@@ -1,6 +1,5 @@
 """Remark 3 of arXiv 2305.16380: range R, and h after one step."""
 
-from dataclasses import replace
 from math import log
 
 import numpy as np
@@ -13,9 +12,9 @@ from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, ser
 from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.claims.lemma8 import EDGE
 from marginaudit.reports.snap.conditions import RANGE_R, VOCABULARIES, outside_range_r
-from marginaudit.reports.snap.readings import NO_REFUGE, PAGE, SOURCE
+from marginaudit.reports.snap.readings import NO_REFUGE, PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.growth import larger_zero, omega_0, smaller_zero
 from marginaudit.training.snap.limit.continuous import continuous
@@ -114,19 +113,17 @@ REMARK3 = Claim(
     implications=(contradicts("snap.remark3.rederived", proof=PROOF),),
 )
 
-REMARK3_REDERIVED = replace(
+REMARK3_REDERIVED = variant(
     REMARK3,
-    id="snap.remark3.rederived",
+    "rederived",
+    "M^-(1-omega_0) < M^-0.99, and 0.99 as the constant of h(1).",
     source=f"{SOURCE}, Remark 3 with its second inequality turned around",
     statement=REMARK3.statement.replace("> M^-0.99", "< M^-0.99").replace(
         "h(1) is at least of the order of eta_Y/M", "h(1) >= 0.99 eta_Y/M"
     ),
     formula=REMARK3.formula.replace(">", r"\lt").replace(r"h(1)\gtrsim\frac{\eta_Y}M", r"h(1)\ge0.99\frac{\eta_Y}M"),
     judgement=_remark3(below=True),
-    instead="",
     standing=proved(PROOF, "snap.lemma6", "snap.lemma8.rederived", hunted=71),
-    source_words=corrected("snap.remark3", "M^-(1-omega_0) < M^-0.99, and 0.99 as the constant of h(1)."),
-    implications=(),
 )
 
 CLAIMS: tuple[Claim, ...] = (REMARK3, REMARK3_REDERIVED)

@@ -4,7 +4,7 @@ Y is where SGD with the modified gradient of Lemma 3 stands (eq. 26), as in the 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import flint
 import numpy as np
@@ -23,9 +23,9 @@ from marginaudit.reports.snap.conditions import (
     outside_range_r,
     ratios,
 )
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.limit.backpropagated import mended_beta, printed_beta, printed_iota
@@ -178,17 +178,15 @@ FORM = Claim(
     ),
 )
 
-FORM_REDERIVED = replace(
+FORM_REDERIVED = variant(
     FORM,
-    id="snap.theorem1.form.rederived",
+    "rederived",
+    "- q_0 (1+theta_n') in eq. 88, in place of +.",
     source=f"{SOURCE}, Theorem 1, eqs. 9, 85, 86, and 88 with a sign re-derived",
-    source_words=corrected(FORM.id, "- q_0 (1+theta_n') in eq. 88, in place of +."),
     statement=FORM.statement.replace("beta of eq. 88", "beta of eq. 88 with - q_0 (1+theta_n')"),
     formula=FORM.formula.replace(r"(1+\theta_{n'})+", r"-(1+\theta_{n'})+"),
     standing=proved(PROOF, "snap.lemma3", "snap.lemma5", "snap.lemma14", hunted=47),
-    implications=(),
     judgement=Equal(measure=coefficients, expected=formulas(mended_beta), scale=_iotas, note=ratios),
-    instead="",
 )
 
 CLAIMS: tuple[Claim, ...] = (FORM, FORM_REDERIVED)

@@ -18,9 +18,9 @@ from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.claims.theorem1 import ASSUMPTIONS
 from marginaudit.reports.snap.conditions import late_steps, outside_range_r, ratios
 from marginaudit.reports.snap.overlap import NOT_POSITIVE, POSITIVE, none_not_positive, some_not_positive
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
 from marginaudit.reports.verdict import LEAST, Finding, Verdict
 from marginaudit.training.approximation import Approximation
@@ -176,13 +176,11 @@ def any_least(run: ClassRun) -> Series:
     return series(found.value, radius=found.error, step=counts.sum(axis=1), label=label)
 
 
-A_ANY_T = replace(
+A_ANY_T = variant(
     A,
-    id="snap.theorem1.a.any-t",
+    "any-t",
+    '"Any t" word for word: after every number of steps from 1 on, whichever classes they drew.',
     source=f"{A.source} at any t",
-    source_words=corrected(
-        A.id, '"Any t" word for word: after every number of steps from 1 on, whichever classes they drew.'
-    ),
     statement=(
         "Xi_n is positive for every n after any number of steps t >= 1, whichever classes they drew. (At t = 0 gamma "
         "is 0, and so is xi.)"

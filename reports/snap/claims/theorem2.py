@@ -1,11 +1,9 @@
 """Theorem 2: under eq. 10 distinct tokens gain attention (a), and one that is common loses it (b)."""
 
-from dataclasses import replace
-
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.snap.conditions import THEOREM_5, slow_decoder
 from marginaudit.reports.snap.eq10 import AT_THE_TIME, EQ_10, FROM_ZERO, assumption_2_never_met, common_beside_distinct
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
 from marginaudit.reports.snap.token_gains import (
     FOR_EVER,
     gain,
@@ -14,7 +12,7 @@ from marginaudit.reports.snap.token_gains import (
     nothing_distinct,
     positive_along_eq_10,
 )
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved, unsettled
 
 PROOF = PAGE + "77-snaptheorem2distinct-snaptheorem2common-and-snaptheorem3growth"
@@ -41,11 +39,11 @@ DISTINCT = Claim(
     absent=lambda run: slow_decoder(run) or nothing_distinct(run) or assumption_2_never_met(run),
 )
 
-DISTINCT_FROM_ZERO = replace(
+DISTINCT_FROM_ZERO = variant(
     DISTINCT,
-    id="snap.theorem2.distinct.from-zero",
+    "from-zero",
+    FROM_ZERO,
     source=f"{SOURCE}, Theorem 2 (a) with Assumption 2 at Z = 0 alone",
-    source_words=corrected(DISTINCT.id, FROM_ZERO),
     statement=(
         "Where Assumption 2 holds at Z = 0, under eq. 10 from there every distinct token gains, z-dot > 0, at every t "
         f"from 1 to the last that is recorded; {EQ_10}."
@@ -77,11 +75,11 @@ COMMON = Claim(
     absent=lambda run: slow_decoder(run) or nothing_common(run) or assumption_2_never_met(run),
 )
 
-COMMON_FROM_ZERO = replace(
+COMMON_FROM_ZERO = variant(
     COMMON,
-    id="snap.theorem2.common.from-zero",
+    "from-zero",
+    "Assumption 2 at Z = 0 alone, and then for ever.",
     source=f"{SOURCE}, Theorem 2 (b) with Assumption 2 at Z = 0 alone",
-    source_words=corrected(COMMON.id, "Assumption 2 at Z = 0 alone, and then for ever."),
     statement=(
         "Where one token is common and Assumption 2 holds at Z = 0, under eq. 10 from there it loses, z-dot < 0, under "
         f"every query of which some class has a distinct token, at every t > 0; {EQ_10}."

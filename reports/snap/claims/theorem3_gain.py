@@ -1,7 +1,5 @@
 """Theorem 3, eq. 11: the relative gain of two distinct tokens of a class."""
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,9 +11,9 @@ from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.conditions import slow_decoder
 from marginaudit.reports.snap.eq10 import EQ_10, no_equation, no_gains, stacked
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, proved, refuted
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention.logits import Logits
@@ -201,11 +199,11 @@ def deviation(run: ClassRun) -> str:
     return f"After {SECTION_8.updates} updates the two sides are up to {moved:.3g} apart."
 
 
-SGD_GAIN = replace(
+SGD_GAIN = variant(
     GAIN,
-    id="snap.theorem3.gain.sgd",
+    "sgd",
+    "Under the training of section 8 in place of eq. 10.",
     source=f"{GAIN.source}, for the SGD of section 8",
-    source_words=corrected(GAIN.id, "Under the training of section 8 in place of eq. 10."),
     statement=(
         "Under the SGD of section 8 (batches of 128 sequences of 127 contextual tokens, momentum .9, a random start) "
         "r_{l/l'}(t) = r_{l/l'}(0) chi_l(t) too."

@@ -1,6 +1,5 @@
 """Theorem 3, eq. 12: how much attention the most probable distinct token of a class gains."""
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -25,10 +24,10 @@ from marginaudit.reports.snap.eq10 import (
     no_gains,
     rates_along,
 )
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.token_gains import FOR_EVER, positive_along_eq_10
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved, unsettled
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.recorded.trajectory import ClassTrajectory
@@ -194,11 +193,11 @@ GROWTH = Claim(
     absent=lambda run: slow_decoder(run) or unseen(run, while_assumption_2=True),
 )
 
-GROWTH_FROM_ZERO = replace(
+GROWTH_FROM_ZERO = variant(
     GROWTH,
-    id="snap.theorem3.growth.from-zero",
+    "from-zero",
+    FROM_ZERO,
     source=f"{GROWTH.source}, with Assumption 2 at Z = 0 alone",
-    source_words=corrected(GROWTH.id, FROM_ZERO),
     statement=GROWTH.statement.replace("lose and attention meets Assumption 2", "lose, to the last recorded t"),
     standing=unsettled(FOR_EVER, hunted=22),
     implications=positive_along_eq_10("75-snaptheorem3growthfrom-zero-where-71-applies"),

@@ -1,7 +1,6 @@
 """Theorem 4's insights (a) to (c): the effect of larger step sizes."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -20,10 +19,10 @@ from marginaudit.reports.snap.common_token import (
     no_overlap,
     no_theorem4,
 )
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import AFTER
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
 from marginaudit.training.snap.growth import snap_start
 
@@ -132,11 +131,11 @@ RATES = Claim(
     absent=no_theorem4,
 )
 
-RATES_ANY_M = replace(
+RATES_ANY_M = variant(
     RATES,
-    id="snap.theorem4.rates.any-M",
+    "any-M",
+    "For every M >= 5 and eta_Y.",
     source=f"{RATES.source}, for every M",
-    source_words=corrected(RATES.id, "For every M >= 5 and eta_Y."),
     assumptions=ASSUMPTIONS,
     standing=refuted(
         PROOF,

@@ -1,7 +1,6 @@
 """Theorem 5 of arXiv 2305.16380: Y in closed form."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,7 +13,7 @@ from marginaudit.reports.snap.ball_sgd import dual, of, rows_of
 from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, no_growth, no_inverse, one_class, outside_range_r
 from marginaudit.reports.snap.decoder import OF_SGD, descended_run, entries, leading, rows_at, size_of
 from marginaudit.reports.snap.quantiles import DELTAS, Law, deviation_shape, drawn, quantile
-from marginaudit.reports.snap.readings import H_STAR, PAGE, SOURCE
+from marginaudit.reports.snap.readings import H_STAR, PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
@@ -98,9 +97,10 @@ THEOREM5 = Claim(
     ),
 )
 
-THEOREM5_ANY_STEP = replace(
+THEOREM5_ANY_STEP = variant(
     THEOREM5,
-    id="snap.theorem5.any-step",
+    "any-step",
+    "At any step size, and with the continuous h.",
     source=f"{SOURCE}, Theorem 5, eq. 70, without the sentence after Remark 2",
     statement=THEOREM5_STATEMENT.format(where="At any eta_Y,", h="h the continuous one of Lemma 6"),
     assumptions=THEOREM_5,
@@ -123,7 +123,6 @@ THEOREM5_ANY_STEP = replace(
         settings={"lr_y": 100.0},
         weakest=SMALL_STEPS,
     ),
-    source_words=corrected("snap.theorem5", "At any step size, and with the continuous h."),
     implications=(
         Implication(
             sources=("snap.lemma12.rederived", "snap.lemma6"),
