@@ -18,8 +18,8 @@ from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.judgements.compare import without_a_step
 from marginaudit.reports.run import once_a_run
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.conditions import no_inverse, no_recorded_growth
+from marginaudit.reports.snap.readings import FAST_DECODER
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.verdict import LEAST
 from marginaudit.training.approximation import Approximation
@@ -37,7 +37,7 @@ EQ_10 = (
 
 AT_THE_TIME = (
     "From t = 1 on: at t = 0 gamma is 0. Assumption 2 is asked for at the t of which it is spoken, and theta and "
-    f"sigma of Theorem 1 are 0. {readings.FAST_DECODER}"
+    f"sigma of Theorem 1 are 0. {FAST_DECODER}"
 )
 """Reading of printed statements that ask for Assumption 2."""
 
@@ -46,7 +46,7 @@ FROM_ZERO = "Assumption 2 at Z = 0 alone, and then for all t to the last that is
 
 FLOW = (
     "For t > 0: at t = 0 gamma is 0. Assumption 2 is asked for at Z = 0 alone, and theta and sigma of Theorem 1 are "
-    f"0. {readings.FAST_DECODER}"
+    f"0. {FAST_DECODER}"
 )
 """Reading of printed statements that ask for Assumption 2 at the start."""
 

@@ -13,7 +13,7 @@ PAGE = "docs/proofs-snap.md#"
 
 MUCH = "Much greater is ten times or more"
 
-RANGE_R = f"{MUCH}: M >= 1000 and 10 M^-0.99 <= eta_Y < 1"
+IN_RANGE_R = f"{MUCH}: M >= 1000 and 10 M^-0.99 <= eta_Y < 1"
 """Remark 3's range R."""
 
 FAST_DECODER = "Assumption 1 (c), eta_Y >> eta_Z, is eta_Y >= 10 eta_Z."
@@ -22,7 +22,7 @@ ONE_CONSTANT = "O(.) is one constant for every M, eta_Y and t that are spoken of
 
 H_STAR = (
     'The sentence after Remark 2, "we just assume eta_Y < 1 and replace h* with h in the latter parts", and Remark 3 '
-    f"restrict it: {RANGE_R}, and h is h*. Epochs are steps."
+    f"restrict it: {IN_RANGE_R}, and h is h*. Epochs are steps."
 )
 """Reading of the statements on h that follow Remark 2."""
 

@@ -9,11 +9,10 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Equal, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.claims.theorem3_gain import MOST_PAIRS, require_powers, squared_ratio
 from marginaudit.reports.snap.conditions import THEOREM_5, slow_decoder
 from marginaudit.reports.snap.eq10 import EQ_10, FLOW, above_zero, no_path, rates_along, stacked
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.snap.token_gains import EQUAL, not_equal
 from marginaudit.reports.source_words import corrected, quoted
@@ -115,7 +114,7 @@ EQ112 = Claim(
             condition=f"1 is not 2, as {EQUAL}",
             proof=PROOF,
             unmet=not_equal,
-            unseen=readings.ROUNDED,
+            unseen=ROUNDED,
         ),
     ),
     judgement=Parts(

@@ -10,11 +10,10 @@ from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Limit, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import ASSUMPTIONS, mean_square, no_overlap
 from marginaudit.reports.snap.conditions import no_inverse, slow_decoder
 from marginaudit.reports.snap.eq10 import no_path, rates_at_start, stacked
-from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
+from marginaudit.reports.snap.readings import FAST_DECODER, PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
@@ -98,7 +97,7 @@ EQ13 = Claim(
         "Under these approximations, its dynamics (Eqn. 10) can be written as .. ~= -C_0^{-1} eta_Z gamma "
         "e^{4z_ml}, xi_n(t) ~= C_0^{-1} gamma e^{4z_ml}",
         "Approximately is in the limit of weak overlaps, at Z = 0; rho_0^-4 is the mean of (f_n^T f_n')^2. "
-        f"{readings.FAST_DECODER}",
+        f"{FAST_DECODER}",
     ),
     statement=(
         "One common token, one query: where overlaps are weak, eq. 10 is approximately z-dot = -C0^{-1} eta_Z gamma "

@@ -6,9 +6,8 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import HiddenConstant, Limit, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import C0, PRINTED, no_theorem4
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import FAST_DECODER, IN_RANGE_R, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved
@@ -60,7 +59,7 @@ EQ132 = Claim(
     source_words=quoted(
         "appendix F, (3), eq. 132",
         "B_n(t) = (1+o(1)) [(1/2) lnln(M eta_Y t/K) + (1/4) ln(2K (M-1)^2 M^{-2} nu^{-1})]",
-        f"{readings.RANGE_R} (Remark 3). {readings.FAST_DECODER} In the limit of t, all else fixed. "
+        f"{IN_RANGE_R} (Remark 3). {FAST_DECODER} In the limit of t, all else fixed. "
         "The t from where it is said to speak, (M eta_Y)^-1 exp(1/sqrt(2 nu)), is "
         "not judged: by eq. 131 it would have nu for 1/nu, and K.",
     ),
@@ -81,7 +80,7 @@ EQ133 = Claim(
     source_words=quoted(
         "appendix F, (3), eq. 133",
         "B_n(t) .. = Theta(lnln(M eta_Z nu t/K) - ln(nu/K))",
-        f"{readings.RANGE_R} (Remark 3). {readings.FAST_DECODER} In the limit of t, all else fixed, so that constants "
+        f"{IN_RANGE_R} (Remark 3). {FAST_DECODER} In the limit of t, all else fixed, so that constants "
         "of Theta are about t alone.",
     ),
     statement=(

@@ -10,11 +10,10 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Equal, Parts
 from marginaudit.reports.series import Series, enclosing
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.ball_arithmetic import BITS
 from marginaudit.reports.snap.ball_sgd import ball
 from marginaudit.reports.snap.conditions import RANGE_R, no_recorded_growth, outside_range_r
-from marginaudit.reports.snap.readings import NO_REFUGE, PAGE, ROUNDED, SOURCE, variant
+from marginaudit.reports.snap.readings import IN_RANGE_R, NO_REFUGE, PAGE, ROUNDED, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
@@ -101,7 +100,7 @@ EQ64 = Claim(
     source_words=quoted(
         "appendix D.4, Lemma 11's proof, eq. 64",
         "dg/ds = .. the last equality holds only when h(s) = ln(M-1)/M",
-        f"{readings.RANGE_R} (Remark 3). g is about the continuous h, which alone has a derivative.",
+        f"{IN_RANGE_R} (Remark 3). g is about the continuous h, which alone has a derivative.",
     ),
     implications=(contradicts("snap.eq64.rederived", proof=PROOF, unseen=ROUNDED),),
 )

@@ -10,10 +10,9 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.claims.theorem1 import ASSUMPTIONS, coefficients, compared, own_first
 from marginaudit.reports.snap.conditions import outside_range_r
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import IN_RANGE_R, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved
@@ -100,7 +99,7 @@ EQ87 = beside_E_prime(
     "iota_n = (1+sigma) [(1-E'_nn) (1+delta_1) + delta_2]",
     r"\iota_n=(1+\sigma)[(1-E'_{nn})(1+\delta_1)+\delta_2]",
     place="87 and below eq. 89",
-    reading=f"{readings.RANGE_R}; t >= 10 K^2. delta_1 = q_1 (1+theta_n) - 1; in the bounds it is that of the class "
+    reading=f"{IN_RANGE_R}; t >= 10 K^2. delta_1 = q_1 (1+theta_n) - 1; in the bounds it is that of the class "
     "where it is largest, and at most 0.1 where it is much smaller than 1, as the text before has it.",
 )
 

@@ -15,7 +15,6 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.ball_sgd import (
     BITS,
     ball,
@@ -28,7 +27,7 @@ from marginaudit.reports.snap.ball_sgd import (
 )
 from marginaudit.reports.snap.conditions import RANGE_R, no_growth, no_inverse, outside_range_r
 from marginaudit.reports.snap.decoder import counts, entries, sequence, size_of
-from marginaudit.reports.snap.readings import PAGE, ROUNDED, SOURCE, variant
+from marginaudit.reports.snap.readings import IN_RANGE_R, PAGE, ROUNDED, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
@@ -94,7 +93,7 @@ LEMMA12_Y = Claim(
     source_words=quoted(
         "appendix D.4, Lemma 12; D.2, eqs. 24 and 25",
         "Y = (F')^{-T} (I + Theta') W'(N) where Theta' := diag(theta_1, .., theta_K, 0, .., 0)",
-        f"Epochs are steps. {readings.RANGE_R} (Remark 3); N >= 10 K^2. W'(N) in the formula is W-bar'(N), as in the "
+        f"Epochs are steps. {IN_RANGE_R} (Remark 3); N >= 10 K^2. W'(N) in the formula is W-bar'(N), as in the "
         "proof. Steps are on W', as in eq. 24; theta is what the rows of SGD make it.",
     ),
 )

@@ -12,13 +12,12 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, enclosing, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.ball_sgd import BITS, ball, gradients
 from marginaudit.reports.snap.claims.theorem1 import ASSUMPTIONS
 from marginaudit.reports.snap.conditions import late_steps, outside_range_r, slow_decoder
 from marginaudit.reports.snap.eq10 import no_path
 from marginaudit.reports.snap.overlap import some_not_positive
-from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
+from marginaudit.reports.snap.readings import FAST_DECODER, PAGE, ROUNDED, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
@@ -179,7 +178,7 @@ LEMMA4 = Claim(
         "With Assumption 1(b) .. Eqn. 4 becomes: z-dot_m = eta_Z gamma sum_{n in psi^{-1}(m)} diag(f_n) sum_{n' "
         "!= n} beta_nn'(f_n f_n^T - I)f_n'",
         "In the mean over the classes that a batch-1 step draws: a step moves by one class, and eq. 10 adds up a "
-        f"query's. {readings.FAST_DECODER}",
+        f"query's. {FAST_DECODER}",
     ),
     statement=(
         "In long sequences z of a query moves, in the mean over the classes that a batch-1 step draws, by eta_Z gamma "
@@ -215,7 +214,7 @@ LEMMA4 = Claim(
             condition="there are two classes and some z-dot is not 0",
             proof=PROOF,
             unmet=nothing_moves,
-            unseen=readings.ROUNDED,
+            unseen=ROUNDED,
         ),
     ),
     judgement=Equal(measure=steps_of_sgd, expected=of_eq_10, scale=_largest, note=whole_runs),

@@ -6,9 +6,8 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.conditions import RANGE_R, no_recorded_growth, outside_range_r
-from marginaudit.reports.snap.readings import PAGE, variant
+from marginaudit.reports.snap.readings import IN_RANGE_R, ONE_CONSTANT, PAGE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import (
     SCAN_GAMMA,
@@ -35,7 +34,7 @@ from marginaudit.training.snap.limit.continuous import continuous
 
 SCAN_PROOF = PAGE + "13-snaplemma9scanrederived"
 
-READING = f"{readings.RANGE_R} (Remark 3). h is the continuous one, at t/K. {readings.ONE_CONSTANT}."
+READING = f"{IN_RANGE_R} (Remark 3). h is the continuous one, at t/K. {ONE_CONSTANT}."
 
 UNDER_WAY = "K (2 (M-1) x_0 - 1)/(M eta_Y)"
 """From where on exp(Mh) <= (M-1) M h, x_0 the smaller zero of exp(x) - (M-1) x."""

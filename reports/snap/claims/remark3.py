@@ -9,10 +9,9 @@ from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.claims.lemma8 import EDGE
 from marginaudit.reports.snap.conditions import RANGE_R, VOCABULARIES, outside_range_r
-from marginaudit.reports.snap.readings import NO_REFUGE, PAGE, SOURCE, variant
+from marginaudit.reports.snap.readings import IN_RANGE_R, NO_REFUGE, PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
@@ -108,7 +107,7 @@ REMARK3 = Claim(
     source_words=quoted(
         "appendix D.3, Remark 3",
         "function .. has only one zero point .. in [1, infinity)",
-        f"{readings.RANGE_R}. Much smaller than 0.01 is at most 0.001; the order of h(1) is one constant for every M.",
+        f"{IN_RANGE_R}. Much smaller than 0.01 is at most 0.001; the order of h(1) is one constant for every M.",
     ),
     implications=(contradicts("snap.remark3.rederived", proof=PROOF),),
 )

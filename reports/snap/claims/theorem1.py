@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.series import Series, enclosing, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.ball_sgd import BITS, ball, gradients
 from marginaudit.reports.snap.conditions import (
     RANGE_R,
@@ -23,7 +22,7 @@ from marginaudit.reports.snap.conditions import (
     outside_range_r,
     ratios,
 )
-from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
+from marginaudit.reports.snap.readings import IN_RANGE_R, NO_REFUGE, PAGE, ROUNDED, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
@@ -138,7 +137,7 @@ FORM = Claim(
         "section 4, Theorem 1, eq. 9; appendix D.5, eqs. 85, 86 and 88",
         "after t >> K^2 steps of batch size 1 update .. the backpropagated gradient .. g[i] = gamma(iota_n f_n - "
         "sum_{n' != n} beta_nn' f_n')",
-        f"{readings.RANGE_R}; t >= 10 K^2. gamma has h at t/K rounded up, as eq. 85 has; sigma is each class's own.",
+        f"{IN_RANGE_R}; t >= 10 K^2. gamma has h at t/K rounded up, as eq. 85 has; sigma is each class's own.",
     ),
     statement=(
         "After t >> K^2 steps of batch size 1 from zero, g = Y(e_n - alpha_n) is gamma (iota_n f_n - sum over n' != n "
@@ -155,7 +154,7 @@ FORM = Claim(
         severity=Severity.EVERYWHERE,
         wrong="One term of eq. 88 has the wrong sign.",
         hunted=1,
-        weakest=readings.NO_REFUGE,
+        weakest=NO_REFUGE,
         relied_on_by=("snap.theorem1.a", "snap.lemma4"),
         remains="With eq. 88's sign mended both go through; the term is of the order of 1/M.",
     ),
@@ -165,7 +164,7 @@ FORM = Claim(
             condition="there are two classes",
             proof=PROOF,
             unmet=one_class,
-            unseen=readings.ROUNDED,
+            unseen=ROUNDED,
         ),
     ),
     judgement=Equal(measure=coefficients, expected=formulas(printed_beta), scale=_iotas, witness=farthest, note=ratios),

@@ -14,11 +14,10 @@ from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Decided, Parts, Threshold
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.claims.theorem1 import ASSUMPTIONS
 from marginaudit.reports.snap.conditions import late_steps, outside_range_r, ratios
 from marginaudit.reports.snap.overlap import NOT_POSITIVE, POSITIVE, none_not_positive, some_not_positive
-from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
+from marginaudit.reports.snap.readings import IN_RANGE_R, PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
@@ -115,7 +114,7 @@ A = Claim(
         "section 4, Theorem 1 (a); appendix D.5",
         A_QUOTATION,
         '"Any t" is any of which the theorem speaks, after t >> K^2 steps, but for the chance of draws that the source '
-        f"leaves out; it is to vanish exponentially in t/K. {readings.RANGE_R}; t >= 10 K^2.",
+        f"leaves out; it is to vanish exponentially in t/K. {IN_RANGE_R}; t >= 10 K^2.",
     ),
     statement=(
         "Xi_n = gamma times the sum over n' != n of beta_nn' f_n^T f_n' is positive for every n after t >> K^2 steps, "

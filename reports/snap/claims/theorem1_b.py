@@ -6,9 +6,8 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.conditions import ASSUMPTION_2, RANGE_R, no_recorded_growth, outside_range_r
-from marginaudit.reports.snap.readings import PAGE
+from marginaudit.reports.snap.readings import IN_RANGE_R, ONE_CONSTANT, PAGE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import (
     SCAN_GAMMA,
@@ -107,7 +106,7 @@ THEOREM1_B = Claim(
         "section 4, Theorem 1 (b); appendix D.5",
         "gamma(t) = O(eta_Y t/K) when t <= ln(M)K/eta_Y and gamma(t) = O(K ln(eta_Y t/K)/(eta_Y t)) when t >= "
         "2(1+delta')ln(M)K/eta_Y",
-        f"{readings.RANGE_R}. delta' is omega_1 of Lemma 8. {readings.ONE_CONSTANT}.",
+        f"{IN_RANGE_R}. delta' is omega_1 of Lemma 8. {ONE_CONSTANT}.",
     ),
     implications=(
         contradicts(

@@ -8,10 +8,9 @@ from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.conditions import slow_decoder
 from marginaudit.reports.snap.eq10 import EQ_10, no_equation, no_gains, stacked
-from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
+from marginaudit.reports.snap.readings import FAST_DECODER, PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, proved, refuted
@@ -148,7 +147,7 @@ GAIN = Claim(
         "section 5, Theorem 3, eq. 11; appendix E",
         "the dynamics of the relative gain .. has the following analytic form .. r_{l/l'|n}(t) = "
         "r_{l/l'|n}(0)e^{2(z_ml(t) - z_ml(0))} =: r_{l/l'|n}(0)chi_l(t)",
-        f"Under eq. 10, as the proof has it. {readings.FAST_DECODER}",
+        f"Under eq. 10, as the proof has it. {FAST_DECODER}",
     ),
     statement=(
         "Under eq. 10 the relative gain of two distinct tokens l, l' of a class is r_{l/l'}(t) = r_{l/l'}(0) chi_l(t), "

@@ -10,7 +10,6 @@ from marginaudit.reports.claim import BeyondTheRun, Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.conditions import THEOREM_5, slow_decoder
 from marginaudit.reports.snap.eq10 import (
     EQ_10,
@@ -24,7 +23,7 @@ from marginaudit.reports.snap.eq10 import (
     no_gains,
     rates_along,
 )
-from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
+from marginaudit.reports.snap.readings import FAST_DECODER, PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.token_gains import FOR_EVER, positive_along_eq_10
 from marginaudit.reports.source_words import quoted
@@ -173,7 +172,7 @@ GROWTH = Claim(
         "both z_{ml_0}(t) and f_{nl_0}(t) are monotonously increasing over t, and e^{2f_{nl_0}^2(0)B_n(t)} <= "
         "chi_{l_0}(t) <= e^{2B_n(t)}",
         "For as long as every common token of the class loses, class by class, and Assumption 2 keeps holding. At "
-        f"Z = 0 the dominant token is the one with the largest P(l|n). {readings.FAST_DECODER}",
+        f"Z = 0 the dominant token is the one with the largest P(l|n). {FAST_DECODER}",
     ),
     statement=(
         "Let l_0 have the largest P(l|n) of n's distinct tokens, none as large, and let n's common tokens lose. Under "

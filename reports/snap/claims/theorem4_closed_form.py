@@ -5,7 +5,6 @@ import numpy as np
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import (
     C0,
     NO_OFFSET,
@@ -15,7 +14,7 @@ from marginaudit.reports.snap.common_token import (
     no_theorem4,
     with_lower_limit,
 )
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import FAST_DECODER, IN_RANGE_R, PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, proved, refuted
@@ -39,7 +38,7 @@ CLOSED_FORM = Claim(
     source_words=quoted(
         "appendix F, eq. 129",
         "regardless of the specific form of h(t): B_n(t) = (1/4)ln(C_0 + 2(eta_Z/eta_Y)K(M-1)^2 h^2(t/K))",
-        f"C0 is rho_0^4/K with the rho_0 that snap.eq13 has. {readings.RANGE_R} (Remark 3). {readings.FAST_DECODER}",
+        f"C0 is rho_0^4/K with the rho_0 that snap.eq13 has. {IN_RANGE_R} (Remark 3). {FAST_DECODER}",
     ),
     statement=(
         "Under eq. 13's ODE from z = 0, B_n(t) = ln(C0 + 2 (eta_Z/eta_Y) K (M-1)^2 h^2(t/K))/4. The ODE is integrated "
@@ -65,7 +64,7 @@ CLOSED_FORM = Claim(
         remains="All is ln(C0)/4 less: snap.theorem4.scan.rederived, snap.theorem4.snap.rederived; late B has room for "
         "that.",
     ),
-    implications=by_offset("snap.theorem4.closed-form.rederived", PROOF, unseen=readings.ROUNDED),
+    implications=by_offset("snap.theorem4.closed-form.rederived", PROOF, unseen=ROUNDED),
     judgement=Equal(
         measure=lambda run: along(run, run.steps.astype(float)),
         expected=lambda run: closed_form(run, printed=True),

@@ -9,7 +9,6 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.series import FORMULA_ROUNDING, Series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import (
     ALL_OF_IT,
     C0,
@@ -22,7 +21,7 @@ from marginaudit.reports.snap.common_token import (
     no_theorem4,
     with_lower_limit,
 )
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import FAST_DECODER, IN_RANGE_R, PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import scaled_time
 from marginaudit.reports.source_words import quoted
@@ -68,7 +67,7 @@ ENDS = Claim(
     source_words=quoted(
         "appendix F, below eqs. 130 and 131",
         "B_n(t_0) = (1/4) ln(C_0 + 2K (M-1)^2 M^{-2} nu^{-1} ln^2(2(1+omega_1) M ln M))",
-        f"nu is eta_Y/eta_Z. {ALL_OF_IT} {readings.RANGE_R} (Remark 3). {readings.FAST_DECODER}",
+        f"nu is eta_Y/eta_Z. {ALL_OF_IT} {IN_RANGE_R} (Remark 3). {FAST_DECODER}",
     ),
     statement=STATEMENT.format(start="C0", over=""),
     formula=r"B_n(t_0')=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2\nu}\ln^2M\right),\quad "
@@ -87,7 +86,7 @@ ENDS = Claim(
         PROOF,
         condition=f"C0 or 1/C0 is above {float(OFF)}",
         unmet=near_one(lambda _: OFF),
-        unseen=readings.ROUNDED,
+        unseen=ROUNDED,
     ),
     judgement=between_ends(printed=True),
     absent=no_theorem4,

@@ -8,7 +8,6 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import (
     ALL_OF_IT,
     C0,
@@ -26,7 +25,7 @@ from marginaudit.reports.snap.common_token import (
     with_lower_limit,
 )
 from marginaudit.reports.snap.overlap import BITS
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import FAST_DECODER, IN_RANGE_R, PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import snap_times
 from marginaudit.reports.source_words import quoted
@@ -120,7 +119,7 @@ SCAN = Claim(
     source_words=quoted(
         "section 6, Theorem 4, eq. 14; appendix F, eq. 130",
         "B_n(t) = (1/4)ln(C_0 + (2(M-1)^2/(KM^2))eta_Y eta_Z t^2) .. t < t'_0 := K ln(M)/eta_Y .. = O(ln t)",
-        f"{ALL_OF_IT} {readings.RANGE_R}, and t/K >= 1 (Remark 3). {readings.FAST_DECODER}",
+        f"{ALL_OF_IT} {IN_RANGE_R}, and t/K >= 1 (Remark 3). {FAST_DECODER}",
     ),
     statement=STATEMENT.format(first="K <= ", start="C0", over=""),
     formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2(M-1)^2}{KM^2}\eta_Y\eta_Zt^2\right)=O(\ln t),\qquad "
@@ -139,7 +138,7 @@ SCAN = Claim(
         PROOF,
         condition="eq. 14 is off at t = K",
         unmet=no_offset_in_scan,
-        unseen=readings.ROUNDED,
+        unseen=ROUNDED,
     ),
     judgement=in_scan(printed=True),
     absent=no_theorem4,
@@ -197,7 +196,7 @@ SNAP = Claim(
         "section 6, Theorem 4, eq. 14; appendix F, eq. 131",
         "B_n(t) = (1/4)ln(C_0 + (2K(M-1)^2/M^2)(eta_Z/eta_Y)ln^2(M eta_Y t/K)) .. t >= t_0 .. B_n(t) = O(ln ln "
         "t) .. chi_{l_0}(t) = O(ln t)",
-        f"delta' is omega_1 of Lemma 8. {ALL_OF_IT} {readings.RANGE_R} (Remark 3). {readings.FAST_DECODER}",
+        f"delta' is omega_1 of Lemma 8. {ALL_OF_IT} {IN_RANGE_R} (Remark 3). {FAST_DECODER}",
     ),
     statement=SNAP_STATEMENT.format(start="C0", over=""),
     formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2}\frac{\eta_Z}{\eta_Y}\ln^2(M\eta_Yt/K)\right)"

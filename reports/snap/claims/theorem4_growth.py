@@ -11,7 +11,6 @@ from marginaudit.orders.snap import distinct_tokens
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import (
     ALL_OF_IT,
     C0,
@@ -27,7 +26,7 @@ from marginaudit.reports.snap.common_token import (
     with_lower_limit,
 )
 from marginaudit.reports.snap.conditions import outside_range_r, slow_decoder
-from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.readings import FAST_DECODER, IN_RANGE_R, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import scaled_time
 from marginaudit.reports.source_words import quoted
@@ -104,7 +103,7 @@ GROWTH = Claim(
         "section 6, Theorem 4, attention scanning",
         "chi_{l_0}(t) >= e^{2f_{nl_0}^2(0)B_n(t)} ≈ [K^{-1}(rho_0^4 + 2 eta_Y eta_Z t^2)]^{0.5f_{nl_0}^2(0)}",
         f"B is that of eq. 13's ODE. l_0 is the distinct token with the largest f_n(0). {ALL_OF_IT} "
-        f"{readings.RANGE_R}, and t/K >= 1 (Remark 3). {readings.FAST_DECODER}",
+        f"{IN_RANGE_R}, and t/K >= 1 (Remark 3). {FAST_DECODER}",
     ),
     statement=STATEMENT.format(first="K <= ", start="[(rho_0^4 + 2 eta_Y eta_Z t^2)/K]"),
     formula=r"\chi_{l_0}(t)\ge e^{2f_{nl_0}^2(0)B_n(t)}\approx[K^{-1}(\rho_0^4+2\eta_Y\eta_Zt^2)]^{0.5f_{nl_0}^2(0)}",

@@ -8,7 +8,6 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Equal, Parts
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import (
     ASSUMPTIONS,
     FASTEST_KNOWN,
@@ -19,7 +18,7 @@ from marginaudit.reports.snap.common_token import (
     no_overlap,
     no_theorem4,
 )
-from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
+from marginaudit.reports.snap.readings import FAST_DECODER, IN_RANGE_R, PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import AFTER
 from marginaudit.reports.source_words import quoted
@@ -103,7 +102,7 @@ RATES = Claim(
         "larger learning rate eta_Y .. shorter phase transition time .. scaling up both .. larger B_n(t) .. "
         "small learning rate eta_Y leads to larger B_n(t)",
         "Earlier is where gamma is largest. What is said of large t is judged beyond the t_0 of both step sizes. nu is "
-        f"eta_Y/eta_Z; the caption of figure 9 has it inverted. {readings.RANGE_R} (Remark 3). {readings.FAST_DECODER}",
+        f"eta_Y/eta_Z; the caption of figure 9 has it inverted. {IN_RANGE_R} (Remark 3). {FAST_DECODER}",
     ),
     statement=(
         "Under eq. 13's ODE: at larger eta_Y gamma is largest earlier; at fixed eta_Y/eta_Z, B_n(t_0) does not depend "
