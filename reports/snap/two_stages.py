@@ -132,10 +132,10 @@ def along_t(
 
 
 def at_most(
-    measure: Callable[[ClassRun, Floats], Series], times: Callable[[ClassRun], Floats], upper: Shape, factor: float = 1
+    measure: Callable[[ClassRun, Floats], Series], times: Callable[[ClassRun], Floats], upper: Shape
 ) -> Bounded:
-    """A quantity along t is at most a factor times a shape."""
-    return Bounded(measure=lambda run: measure(run, times(run)), upper=lambda run, t: factor * upper(run, t))
+    """A quantity along t is at most a shape."""
+    return Bounded(measure=lambda run: measure(run, times(run)), upper=upper)
 
 
 SCAN_GAMMA = along_t(speeds, scan_times, scaled_time)

@@ -29,20 +29,15 @@ STEADY_RESIDUAL = 100.0
 """1/epsilon where steps are swept along M or the step size."""
 
 
-def log_residual(M: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.float64]:
-    """M h at which ||e_n - alpha_n|| is epsilon: M - 1 + exp(M h) = sqrt(M (M-1))/epsilon."""
-    return np.log(np.sqrt(M * (M - 1)) * inverse - (M - 1))
-
-
 def steps_of_a_class(
     M: NDArray[np.float64], eta: NDArray[np.float64], inverse: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Least and most steps S on one class until its residual is epsilon.
+    """Least and most steps S on one class until its residual is epsilon: M - 1 + exp(M h) = sqrt(M (M-1))/epsilon.
 
     By Lemma 6 the continuous h is there at s = (exp(x) - 1 + (M-1) x)/(M eta_Y), and h* no later. It leads by a lag of
     at most exp(eta_Y)/2 (ln((M - 1 + exp(x))/M) + eta_Y): see `marginaudit.training.snap.limit.recursion.h_star`.
     """
-    x = log_residual(M, inverse)
+    x = np.log(np.sqrt(M * (M - 1)) * inverse - (M - 1))
     s = (np.expm1(x) + (M - 1) * x) / (M * eta)
     lag = np.exp(eta) / 2 * (np.log((M - 1 + np.exp(x)) / M) + eta)
     return np.maximum(1, np.floor((s - lag) * (1 - 1e-12))), np.ceil(s * (1 + 1e-12))

@@ -53,10 +53,6 @@ def _along(entry: Callable[[Share, int, arb], arb]) -> Callable[[ClassRun], Seri
     return measure
 
 
-def _printed_slope(at: Share, M: int, eta: arb) -> arb:
-    return M * at.x.exp() * at.g**2 * at.h_dot
-
-
 def _steepest(run: ClassRun, _: Floats) -> Floats:
     """g M/(M-1) eta_Y/4."""
     return _along(lambda at, M, eta: at.g * M / (M - 1) * eta / 4)(run).value
@@ -67,7 +63,7 @@ def _eq64(sign: int) -> Parts:
         {
             "The derivative": Equal(
                 measure=_along(lambda at, M, eta: at.g_dot),
-                expected=_along(lambda at, M, eta: sign * _printed_slope(at, M, eta)),
+                expected=_along(lambda at, M, eta: sign * M * at.x.exp() * at.g**2 * at.h_dot),
             ),
             "Its size": Bounded(measure=_along(lambda at, M, eta: abs(at.g_dot)), upper=_steepest),
         }

@@ -1,11 +1,14 @@
 """The first equality of eq. 71 in arXiv 2305.16380: e_n - alpha_n by the rows of W."""
 
+from functools import partial
+
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap.ball_sgd import of, rows_of
 from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, outside_range_r
 from marginaudit.reports.snap.decoder import counts, entries, residuals, size_of
+from marginaudit.reports.snap.quantiles import Law
 from marginaudit.reports.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
@@ -15,16 +18,13 @@ from marginaudit.training.snap.limit.fluctuation import continuous_fluctuation, 
 PROOF = PAGE + "85-snapeq71"
 
 
-def with_shares(run: ClassRun, *, continuous: bool) -> Series:
-    """(M-1)/(M-1+exp(M h(N_n))) zeta_n of each class, h the recursion's or the continuous one."""
-    law = continuous_fluctuation if continuous else fluctuation
+def with_shares(run: ClassRun, law: Law) -> Series:
+    """(M-1)/(M-1+exp(M h(N_n))) zeta_n of each class, h the law's."""
     return entries(run, rows_of(of(law(counts(run), run.M, run.eta_Y).rows.share), run.M))
 
 
-def _eq71(*, continuous: bool) -> Equal:
-    return Equal(
-        measure=residuals, expected=lambda run: with_shares(run, continuous=continuous), scale=size_of(residuals)
-    )
+def _eq71(law: Law) -> Equal:
+    return Equal(measure=residuals, expected=partial(with_shares, law=law), scale=size_of(residuals))
 
 
 EQ71 = Claim(
@@ -36,7 +36,7 @@ EQ71 = Claim(
     ),
     formula=r"e_n-\alpha_n=\frac{M-1}{M-1+\exp(Mh(N_n))}\zeta_n",
     assumptions=(*THEOREM_5, RANGE_R),
-    judgement=_eq71(continuous=False),
+    judgement=_eq71(fluctuation),
     absent=outside_range_r,
     standing=proved(PROOF, "snap.lemma5", hunted=89),
     source_words=quoted(
@@ -52,7 +52,7 @@ EQ71_CONTINUOUS = variant(
     "The continuous h of Lemma 6 in place of h*.",
     source=f"{SOURCE}, Corollary 1, the first equality of eq. 71, with the continuous h",
     statement=EQ71.statement.replace("h standing for the recursion's h*", "with the continuous h of Lemma 6"),
-    judgement=_eq71(continuous=True),
+    judgement=_eq71(continuous_fluctuation),
     instead="With $h^*$ for $h$ it is exact (snap.eq71): $h^*(s)>h(s)$ after every step.",
     standing=refuted(
         PROOF,

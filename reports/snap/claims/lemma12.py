@@ -66,9 +66,7 @@ def drawn_classes(run: ClassRun) -> tuple[Series, Series]:
 def growth_of_steps(run: ClassRun) -> tuple[Series, Series]:
     """w_nn of SGD on class n alone, as Lemma 5's claim has it, and (M-1) h(N_n) as eq. 66 prints it."""
     found, _ = alone(run)
-    if found.step is None:
-        raise ValueError("no steps")
-    h = continuous(found.step, run.M, run.eta_Y).h * (run.M - 1.0)
+    h = continuous(np.asarray(found.step), run.M, run.eta_Y).h * (run.M - 1.0)
     return found, series(h.value, radius=h.error, step=found.step, clock="N_n")
 
 

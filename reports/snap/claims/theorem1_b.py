@@ -133,7 +133,7 @@ THEOREM1_B_REDERIVED = Claim(
         {
             "gamma <= eta_Y t/K in the scan": at_most(speeds, scan_times, scaled_time),
             "gamma <= eta_Y t/K in the snap": at_most(speeds, snap_times, scaled_time),
-            "gamma in the snap": at_most(speeds, snap_times, snap_gamma, 2),
+            "gamma in the snap": at_most(speeds, snap_times, lambda run, t: 2 * snap_gamma(run, t)),
             "h in the snap": at_most(h, snap_times, snap_h),
         }
     ),
