@@ -151,17 +151,13 @@ def test_the_chance_in_other_vocabularies_is_a_sum_over_all_counts(monkeypatch: 
 
 def test_the_chance_of_more_than_2_delta_is_a_sum_over_all_counts() -> None:
     """The mean of 40 draws of two classes is 20, that of 161 draws of three ceil(161/3) = 54."""
-    found = remark4.beyond(run("snap-single")).missed
-    for delta in (0.99, 0.5):
-        entry = found.label.index(f"delta = {delta:g}, N = 40")
-        beyond = [k for k in range(41) if abs(k - 20) > 2 * np.ceil(np.sqrt(40 * log(1 / delta)))]
-        assert found.value[entry] == pytest.approx(sum(comb(40, k) for k in beyond) / 2**40, rel=1e-9, abs=0)
-    found = remark4.beyond(run("snap-symmetric")).missed
-    for delta in (0.99, 0.5):
-        entry = found.label.index(f"delta = {delta:g}, N = 161")
-        beyond = [k for k in range(162) if abs(k - 54) > 2 * np.ceil(np.sqrt(161 * log(1 / delta)))]
-        chance = sum(Fraction(comb(161, k) * 2 ** (161 - k), 3**161) for k in beyond)
-        assert found.value[entry] == pytest.approx(float(chance), rel=1e-9, abs=0)
+    for case, K, N, mean in (("snap-single", 2, 40, 20), ("snap-symmetric", 3, 161, 54)):
+        found = remark4.beyond(run(case)).missed
+        for delta in (0.99, 0.5):
+            entry = found.label.index(f"delta = {delta:g}, N = {N}")
+            beyond = [k for k in range(N + 1) if abs(k - mean) > 2 * np.ceil(np.sqrt(N * log(1 / delta)))]
+            chance = sum(Fraction(comb(N, k) * (K - 1) ** (N - k), K**N) for k in beyond)
+            assert found.value[entry] == pytest.approx(float(chance), rel=1e-9, abs=0)
 
 
 def test_bars_of_growth_of_steps_and_of_rows() -> None:
