@@ -131,7 +131,7 @@ def along_the_flow(run: ClassRun) -> tuple[Series, Series]:
     return both_sides(run, run.path.logits, z, np.concatenate([[0], run.steps[chosen]]))
 
 
-def _scale(run: ClassRun, sides: tuple[Series, Series]) -> NDArray[np.float64]:
+def _scale(sides: tuple[Series, Series]) -> NDArray[np.float64]:
     return np.asarray(np.abs(sides[0].value) + np.abs(sides[1].value) + 1, dtype=np.float64)
 
 
@@ -159,7 +159,7 @@ GAIN = Claim(
     judgement=Equal(
         measure=lambda run: along_the_flow(run)[0],
         expected=lambda run: along_the_flow(run)[1],
-        scale=lambda run: _scale(run, along_the_flow(run)),
+        scale=lambda run: _scale(along_the_flow(run)),
     ),
     absent=lambda run: slow_decoder(run) or no_pair(run),
 )
@@ -220,7 +220,7 @@ SGD_GAIN = variant(
     judgement=Equal(
         measure=lambda run: along_sgd(run)[0],
         expected=lambda run: along_sgd(run)[1],
-        scale=lambda run: _scale(run, along_sgd(run)),
+        scale=lambda run: _scale(along_sgd(run)),
         note=deviation,
     ),
     absent=lambda run: None,

@@ -1,4 +1,4 @@
-"""The orders that statements with a hidden constant name, as the paper prints them."""
+"""The orders that statements name, as the paper prints them, and quantities just beyond what a statement allows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from marginaudit.reports import LEDGER
+from marginaudit.reports import LEDGER, Series, Verdict
+from marginaudit.reports.series import by_formula, exact_series
+from marginaudit.reports.snap import ClassRun
 from marginaudit.reports.snap.claims.corollary1_steps import LARGE_M, STEADY_RESIDUAL
-from tests.reports.snap.samples import run
-from tests.twins import part
+from marginaudit.reports.snap.claims.lemma8 import LOG_VOCABULARIES
+from tests.reports.snap.samples import on, run
+from tests.twins import part, scaled, twin
 
 K, M, ETA_Y, ETA_Z, X = 2, 5000, 0.5, 0.05, np.array([20.0, 300.0, 1e5])
 """Of snap-single, and positions on each clock."""
@@ -56,3 +59,30 @@ def test_an_order_is_the_one_that_is_printed(claim: str, name: str, order: Calla
 def test_much_greater_is_ten_times(claim: str, name: str, side: str, bound: float) -> None:
     found = getattr(part(LEDGER[claim], name), side)(run("snap-single"), X)
     assert found == pytest.approx(bound, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("claim", "name", "measure"),
+    [
+        # omega_0 of the order of M^-0.99, without the factor 1/ln M
+        (
+            "snap.lemma8",
+            "omega_0 from above",
+            lambda _: by_formula(-0.99 * LOG_VOCABULARIES, step=LOG_VOCABULARIES, log=True, clock="ln M"),
+        ),
+        # 0.01 is to be much larger
+        ("snap.remark3", "omega_0 <<", lambda _: by_formula([0.005], label=("omega_0",))),
+        # E'_nn = 0 of classes that overlap
+        ("snap.lemma16", "", lambda at: exact_series([0] * at.K, label=at.dataset.next_tokens)),
+    ],
+)
+def test_what_is_just_beyond_does_not_hold(claim: str, name: str, measure: Callable[[ClassRun], Series]) -> None:
+    assert twin(LEDGER[claim], name, measure=measure).judge(run("snap-symmetric")).verdict is not Verdict.HOLDS
+
+
+def test_the_size_of_eq_64_is_attained_where_h_is_ln_of_others_over_m() -> None:
+    """There eta_Y s = (M-2 + (M-1) ln(M-1))/M = 9.5 at M = 5000, as e^x - 1 + (M-1) x = M eta_Y s at x = M h."""
+    at = on(run("snap-symmetric").dataset, at=(19,))
+    for factor, holds in ((1.0, True), (0.99, False)):
+        found = scaled(LEDGER["snap.eq64.rederived"], "Its size", "upper", factor).judge(at)
+        assert (found.verdict is Verdict.HOLDS) == holds
