@@ -16,6 +16,7 @@ from marginaudit.reports.judgements import Bounded, Decided, Parts, Threshold
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.claims.theorem1 import ASSUMPTIONS
 from marginaudit.reports.snap.conditions import late_steps, outside_range_r, ratios
+from marginaudit.reports.snap.eq10 import stacked
 from marginaudit.reports.snap.overlap import NOT_POSITIVE, POSITIVE, none_not_positive, some_not_positive
 from marginaudit.reports.snap.readings import IN_RANGE_R, PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
@@ -65,13 +66,9 @@ def seeds_least(run: ClassRun) -> Series:
     """The least xi over all classes and seeds, at each recorded t >> K^2."""
     steps, seeds = late_steps(run, RECORDS), seeds_judged(run)
     counts = class_counts(steps.tolist(), run.dataset.frequencies, seeds, run.config.seed)
-    found = [least_xi(run, counts[:, record])[0] for record in range(len(steps))]
-    at = [int(np.argmin(xi.value - xi.error)) for xi in found]
-    return series(
-        [xi.value[i] for xi, i in zip(found, at, strict=True)],
-        radius=[xi.error[i] for xi, i in zip(found, at, strict=True)],
-        step=steps,
-    )
+    each = [least_xi(run, counts[:, record])[0] for record in range(len(steps))]
+    found = stacked([xi[int(np.argmin(xi.value - xi.error))] for xi in each])
+    return series(found.value, radius=found.error, step=steps)
 
 
 XI_POSITIVE = Bounded(

@@ -22,6 +22,7 @@ from marginaudit.reports.snap.eq10 import (
     no_equation,
     no_gains,
     rates_along,
+    stacked,
 )
 from marginaudit.reports.snap.readings import FAST_DECODER, PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
@@ -60,23 +61,21 @@ def _gather(run: ClassRun, what: str, while_assumption_2: bool) -> Series:
     if run.recorded is not None and what == "exponent":
         return series([], radius=0, step=np.array([], dtype=np.int64))
     step, _ = gains_along(run, np.zeros(0, dtype=np.int64))
-    values, bars, steps, label = [], [], [], []
+    found, steps, label = [], [], []
     for n, l, upto in dominating(run, while_assumption_2):  # noqa: E741
         i = run.logits.position(n, l)
         if what == "exponent":
             seen = rates_along(run)
             z, B = seen.path.z[:upto, i], seen.path.B[:upto, n]
-            value, bar = 2 * z.value, 2 * (z.error + B.error)
+            found.append(Approximation(2 * z.value, 2 * (z.error + B.error)))
         else:
-            rate = _rate(run, n, i, what)[:upto]
-            value, bar = rate.value, rate.error
-        values.append(value)
-        bars.append(bar)
+            found.append(_rate(run, n, i, what)[:upto])
         steps.append(step[:upto])
         label += [f"{l} of {run.dataset.next_tokens[n]}"] * upto
-    if not values:
+    if not found:
         return series([], radius=0, step=np.array([], dtype=np.int64))
-    return series(np.concatenate(values), radius=np.concatenate(bars), step=np.concatenate(steps), label=tuple(label))
+    value, radius = (np.concatenate(each) for each in zip(*((x.value, x.error) for x in found), strict=True))
+    return series(value, radius=radius, step=np.concatenate(steps), label=tuple(label))
 
 
 def _rate(run: ClassRun, n: int, i: int, what: str) -> Approximation:
@@ -89,13 +88,12 @@ def _rate(run: ClassRun, n: int, i: int, what: str) -> Approximation:
     seen, logits, c = rates_along(run), run.path.logits, run.dataset.classes[n]
     own = np.array([logits.position(n, l) for l in c.support], dtype=np.int64)  # noqa: E741
     column = [run.dataset.contextual.index(l) for l in c.support]  # noqa: E741
-    value, error = [], []
+    each = []
     for rate in seen.found:
         f, z_dot = rate.f[n, column], rate.z_dot
-        found = z_dot[i] if what == "z" else z_dot[i] - (f * f * z_dot[own]).sum()
-        value.append(float(run.eta_Z * found.value))
-        error.append(float(run.eta_Z * found.error * (1 + FORMULA_ROUNDING)))
-    return Approximation(np.array(value), np.array(error))
+        each.append(z_dot[i] if what == "z" else z_dot[i] - (f * f * z_dot[own]).sum())
+    found = stacked(each)
+    return Approximation(run.eta_Z * found.value, run.eta_Z * found.error * (1 + FORMULA_ROUNDING))
 
 
 def _change_of_ln_f(run: ClassTrajectory, n: int, i: int) -> Approximation:

@@ -18,6 +18,7 @@ from marginaudit.reports.snap.common_token import (
     no_overlap,
     no_theorem4,
 )
+from marginaudit.reports.snap.eq10 import stacked
 from marginaudit.reports.snap.readings import FAST_DECODER, IN_RANGE_R, PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import AFTER
@@ -50,15 +51,9 @@ def transitions(run: ClassRun) -> Series:
 
 def at_transition(run: ClassRun, *, slower: bool) -> Series:
     """B(t_0) at parts of both step sizes, or at the whole ones."""
-    found = []
-    for part in SLOWER:
-        of = part if slower else 1.0
-        found.append(growth(run, (snap_start(run.K, run.M, of * run.eta_Y),), of, of))
-    return series(
-        [x.value[0] for x in found],
-        radius=[x.error[0] for x in found],
-        label=tuple(f"{part:g} of both step sizes" for part in SLOWER),
-    )
+    sizes = [part if slower else 1.0 for part in SLOWER]
+    found = stacked([growth(run, (snap_start(run.K, run.M, of * run.eta_Y),), of, of)[0] for of in sizes])
+    return series(found.value, radius=found.error, label=tuple(f"{part:g} of both step sizes" for part in SLOWER))
 
 
 def common_times(run: ClassRun, part: float) -> Floats:
