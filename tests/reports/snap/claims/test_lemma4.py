@@ -1,4 +1,4 @@
-"""Lemma 4 as a claim: one step of SGD on whole matrices, the factor K, whole runs, and false twins."""
+"""Lemma 4 as a claim: one step of SGD on whole matrices, the factor K, and whole runs."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Theorem 2 and Corollary 2 as claims: verdicts, eqs. 98 and 100 by hand, a token that is nearly distinct, twins."""
+"""Theorem 2 and Corollary 2 as claims: of which tokens they speak, and for how long Assumption 2 holds."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Theorem 3 as claims: eq. 11 along the flow and along SGD, eq. 12, each by another way, and false twins."""
+"""Theorem 3 as claims: of which tokens it speaks, eq. 11 along SGD, and eq. 12 by differences."""
 
 import numpy as np
 import pytest

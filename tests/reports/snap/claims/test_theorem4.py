@@ -1,4 +1,4 @@
-"""Eq. 13 and Theorem 4 as claims: constants by hand, B by an independent integration, phases, and false twins."""
+"""Eq. 13 and Theorem 4 as claims: constants by hand, B by an independent integration, and phases."""
 
 from dataclasses import replace
 from math import e, exp

@@ -1,4 +1,4 @@
-"""Theorem 5: verdicts, controls, and theta's bound by the binomial law."""
+"""Theorem 5: theta's bound by the binomial law, and what is drawn once."""
 
 from math import ceil, log, sqrt
 from typing import Any
