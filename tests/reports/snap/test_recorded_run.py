@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -129,10 +128,14 @@ def test_z_dot_is_the_change_of_a_step(report: Report) -> None:
     assert found.measured == pytest.approx(ours.measured, rel=0.5, abs=0)
 
 
-def test_what_the_file_does_not_decide(report: Report) -> None:
+def test_what_the_file_does_not_decide(report: Report, tmp_path: Path) -> None:
     for claim, lacking in (("snap.lemma6", "classes drawn up to a step"), ("snap.lemma5", "needs eta_Y")):
         found = of(report, "float64")[claim]
         assert (found.verdict, lacking in found.detail) == (NOTHING, True)
+    run = RecordedClassRun(DATA, ClassConfig(), None, recorded(tmp_path / "run.npz"))
+    for name, said in (("eta_Z", "needs eta_Z"), ("path", "holds z alone")):
+        with pytest.raises(NotJudged, match=said):
+            getattr(run, name)
 
 
 def test_a_run_that_goes_backwards_is_a_finding_about_the_run(report: Report, tmp_path: Path) -> None:
@@ -217,16 +220,6 @@ def test_one_record_decides_nothing(tmp_path: Path) -> None:
     recorder.save(tmp_path / "run.npz")
     found = judged(tmp_path / "run.npz", DISTINCT)
     assert (found.verdict, "no two records" in found.detail) == (OPEN, True)
-
-
-def test_step_sizes_are_not_those_of_the_settings(tmp_path: Path) -> None:
-    """A statement of one's own does not mix our run with the recorded one."""
-    run = RecordedClassRun(DATA, ClassConfig(), None, recorded(tmp_path / "run.npz"))
-    for name in ("snap.lemma6", "snap.lemma5"):
-        found = replace(CLAIMS[name], id=f"mine.{name}").judge(run)
-        assert (found.verdict, "Not judged" in found.detail) == (NOTHING, True)
-    with pytest.raises(NotJudged, match="eta_Z"):
-        _ = run.eta_Z
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
