@@ -63,7 +63,7 @@ def test_steps_of_a_class_are_those_of_the_recursion_and_lie_within_its_lag(M: i
     assert s <= most < s + 1
     assert max(0, s - lag - 1) < least <= max(1, s - lag)
     around = np.arange(max(0, int(least) - 2), int(most) + 2)
-    first = around[np.argmax(h_star(around, M, eta).level.residual.value <= 1 / inverse)]
+    first = around[np.argmax(np.sqrt(M * (M - 1)) * h_star(around, M, eta).level.share.value <= 1 / inverse)]
     assert first <= most
     assert least <= max(1, first)
 
