@@ -57,7 +57,7 @@ class NextTokenPaper(Paper):
     solve = loaded("marginaudit.reports.ntp.solving:solve")
     verify = loaded("marginaudit.reports.ntp.solving:verify")
     remark = loaded("marginaudit.reports.ntp.realizable:far_from_realizable")
-    conformity = loaded("marginaudit.reports.ntp.conformity:conformity")
+    conformity = loaded("marginaudit.reports.ntp.recorded_run:conformity")
     recorded_config = RecordedConfig
     commands = COMMANDS
 
@@ -65,7 +65,7 @@ class NextTokenPaper(Paper):
         """Sizes, step sizes, the two solutions, how far training went, and how fast the direction converges."""
         from marginaudit.reports.ntp.rates import rates_answer
         from marginaudit.reports.ntp.recorded_run import RecordedRun
-        from marginaudit.reports.ntp.solution_json import solution_summary
+        from marginaudit.reports.ntp.solving import solution_summary
 
         data, trained, solvable = run.dataset, run.trainable, run.solvable
         return {

@@ -3,20 +3,47 @@
 import json
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from marginaudit.margins import CertificateError
-from marginaudit.margins.ntp import certificate_document, solve_kq, solve_ov
+import numpy as np
+
+from marginaudit.margins import Certificate, CertificateError
+from marginaudit.margins.ntp import (
+    Exact,
+    Infeasible,
+    MaxMargin,
+    Optimal,
+    certificate_document,
+    each_value,
+    solve_kq,
+    solve_ov,
+)
 from marginaudit.margins.ntp.verify import Refused, Unreadable
 from marginaudit.margins.ntp.verify import verify as checked
-from marginaudit.orders import InputError, printable
-from marginaudit.orders.ntp import CASES, Dataset, dataset_to_document
+from marginaudit.orders import InputError, printable, shown_path
+from marginaudit.orders.ntp import CASES, CollocationError, Dataset, dataset_to_document
 from marginaudit.reports.answers import Lists, Solved
-from marginaudit.reports.ntp.solution_json import solution_answer
-from marginaudit.reports.ntp.trainable import trainable
+from marginaudit.reports.json_data import finite
 
 SOLVERS: dict[Literal["ov", "kq"], Callable[..., Any]] = {"ov": solve_ov, "kq": solve_kq}
+
+
+def trainable(dataset: Dataset, origin: str) -> Dataset:
+    """The dataset, if n is a function on its whole vocabulary.
+
+    Raises
+    ------
+    InputError
+        It is not; names the dataset's origin.
+    """
+    try:
+        dataset.collocation.require_function()
+    except CollocationError as error:
+        place = f"{shown_path(origin)}: {error.where}"
+        raise InputError(place, got=error.got, expected=error.expected) from None
+    return dataset
 
 
 def solve(dataset: Dataset, place: str, method: str, problems: Sequence[str]) -> Solved:
@@ -46,6 +73,49 @@ def _weights(answer: dict[str, Any]) -> Lists:
         ("W*_kq: x^T W q", ("query q", "key x", "weight", "exact"), rows),
         ("Proposition 2's closed form", ("query", "", "witness S"), forms),
     )
+
+
+def solution_answer(which: Literal["ov", "kq"], dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
+    """One max-margin problem as JSON data: status, weights, exact weights where there are any, certificate."""
+    answer = solution_summary(solution) | {"weights": {}, "weights_exact": None}
+    if isinstance(solution, Optimal):
+        answer |= finite({"certificate": asdict(solution.certificate), "gram_deviation": solution.gram_deviation})
+        answer["note"] = solution.note
+    if isinstance(solution, Exact):
+        answer["weights"] = each_value(solution.weights_exact, float)
+        answer["weights_exact"] = each_value(solution.weights_exact, str)
+    elif isinstance(solution, Optimal):
+        answer["weights"] = finite(_by_name(dataset, solution))
+    if isinstance(solution, Infeasible):
+        answer["certificate"] = dict.fromkeys(field.name for field in fields(Certificate))
+        answer |= {"gram_deviation": None, "note": None}
+        answer["infeasibility"] = finite(solution.infeasibility.as_document())
+    if which == "kq":
+        answer["closed_form"] = {
+            query: {"holds": form.holds, "witness": None if form.witness is None else list(form.witness)}
+            for query, form in solution.closed_form.items()
+        }
+    return answer
+
+
+def solution_summary(solution: MaxMargin | None) -> dict[str, Any]:
+    """A solution's entry in report.json; None where the solver proves nothing."""
+    return {
+        "status": "not solved" if solution is None else solution.status,
+        "method": "cvxpy" if solution is None else solution.method,
+        "norm_squared": finite(solution.norm_squared) if isinstance(solution, Optimal) else None,
+        "norm_squared_exact": str(solution.norm_squared_exact) if isinstance(solution, Exact) else None,
+        "direction_radius": finite(solution.direction_radius) if isinstance(solution, Optimal) else None,
+    }
+
+
+def _by_name(dataset: Dataset, solution: Optimal) -> dict[str, dict[str, float]]:
+    names = dataset.vocabulary
+    return {
+        names[column]: {names[row]: float(solution.scores[row, column]) for row in np.flatnonzero(values)}
+        for column, values in enumerate(solution.scores.T)
+        if values.any()
+    }
 
 
 def verify(dataset: Dataset, place: str, certificate: Path) -> list[str]:

@@ -11,7 +11,7 @@ from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.algorithm1 import train_against
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.ntp.trainable import trainable
+from marginaudit.reports.ntp.solving import trainable
 from marginaudit.training.ntp import MOST_TRUE_STEPS, Progress, StageRecord
 
 COLUMNS = (

@@ -21,7 +21,7 @@ from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.figures.relaxed import relaxed_figure
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.relaxed import SHARES, Arm, Seen, seen_on, statement
-from marginaudit.reports.ntp.trainable import trainable
+from marginaudit.reports.ntp.solving import trainable
 from marginaudit.reports.page.files import csv_of
 from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.settings import each, whole

@@ -10,7 +10,7 @@ from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, free_dataset
 from marginaudit.orders.ntp import kind as description
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.ntp.solution_json import solution_answer
+from marginaudit.reports.ntp.solving import solution_answer
 
 DATASETS = [
     *(CASES[name]() for name in ("example-1", "section-7")),
