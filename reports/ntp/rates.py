@@ -1,6 +1,5 @@
 """Rates of stage 2's direction error, decade by decade, beside the asymptotic law's prediction."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,33 +19,7 @@ FEWEST = 5
 """Entries that a decade's fit needs."""
 
 
-@dataclass(frozen=True)
-class Decade:
-    """Fitted exponents of one decade.
-
-    Attributes
-    ----------
-    start : int
-        The decade is [start, 10 start].
-    exponent : float
-        Least-squares slope of log(1 - cos) against log t.
-    exponent_without_log : float or None
-        The same for (1 - cos) / log^2 t; None where the decade starts at 1.
-    predicted : float or None
-        ``exponent`` of the law at the same steps; None where there is no law.
-    """
-
-    start: int
-    exponent: float
-    exponent_without_log: float | None
-    predicted: float | None
-
-    def as_document(self) -> dict[str, Any]:
-        """The fit as plain JSON data."""
-        return {name: finite(value) for name, value in vars(self).items()}
-
-
-def fitted_decades(step: NDArray[np.int64], gap: Floats, error: Floats, law: Floats) -> list[Decade]:
+def fitted_decades(step: NDArray[np.int64], gap: Floats, error: Floats, law: Floats) -> list[dict[str, Any]]:
     """Fit each decade that has at least `FEWEST` entries above the error floor.
 
     Parameters
@@ -54,9 +27,16 @@ def fitted_decades(step: NDArray[np.int64], gap: Floats, error: Floats, law: Flo
     step, gap, error, law : (records,) arrays
         t, 1 - cos, the bound on its relative error, and the law's 1 - cos (NaN where it says nothing).
 
+    Returns
+    -------
+    list of dict
+        Of the decade [``start``, 10 start]: ``exponent``, the least-squares slope of log(1 - cos) against log t;
+        ``exponent_without_log``, that of (1 - cos) / log^2 t, None where the decade starts at 1; ``predicted``, the
+        exponent of the law at the same steps, None where there is no law.
+
     >>> t = np.array([10, 20, 30, 50, 70, 100])
     >>> [found] = fitted_decades(t, 5 / t**2, np.zeros(6), np.full(6, np.nan))
-    >>> found.start, round(found.exponent, 9), found.predicted
+    >>> found["start"], round(found["exponent"], 9), found["predicted"]
     (10, -2.0, None)
     """
     kept = (step >= 1) & (gap > 0) & (error < ABOVE_THE_FLOOR)
@@ -69,12 +49,12 @@ def fitted_decades(step: NDArray[np.int64], gap: Floats, error: Floats, law: Flo
         log_t, log_gap = np.log(step[inside]), np.log(gap[inside])
         falls = (law[inside] > 0).all()  # it is 0 on W*'s line
         found.append(
-            Decade(
-                start=10**power,
-                exponent=_slope(log_t, log_gap),
-                exponent_without_log=_slope(log_t, log_gap - 2 * np.log(log_t)) if power else None,
-                predicted=_slope(log_t, np.log(law[inside])) if falls else None,
-            )
+            {
+                "start": 10**power,
+                "exponent": _slope(log_t, log_gap),
+                "exponent_without_log": _slope(log_t, log_gap - 2 * np.log(log_t)) if power else None,
+                "predicted": _slope(log_t, np.log(law[inside])) if falls else None,
+            }
         )
     return found
 
@@ -152,14 +132,14 @@ def measured_constants(run: Run, *, degenerate: bool) -> tuple[NDArray[np.int64]
 def rates_answer(run: Run) -> dict[str, Any]:
     """The rate of stage 2's convergence in report.json: fitted exponents, law, constants, support."""
     stage, asymptotics = run.trained.stage2, run.trained.asymptotics
-    decades = fitted_decades(stage.step, stage.one_minus_cos, stage.error, stage.law)
+    decades = finite(fitted_decades(stage.step, stage.one_minus_cos, stage.error, stage.law))
     if asymptotics is None:
         nothing = dict.fromkeys(("degenerate", "law", "constant_predicted", "constant_measured", "asymptotic_from"))
-        return {"decades": [decade.as_document() for decade in decades], "without_multiplier": [], **nothing}
+        return {"decades": decades, "without_multiplier": [], **nothing}
     law = asymptotics.law
     _, measured, _ = measured_constants(run, degenerate=asymptotics.degenerate)
     return {
-        "decades": [decade.as_document() for decade in decades],
+        "decades": decades,
         "degenerate": asymptotics.degenerate,
         "without_multiplier": [list(edge) for edge in asymptotics.without_multiplier],
         "law": "C log^2(t) / t^2" if asymptotics.degenerate else "C / t^2",

@@ -23,18 +23,18 @@ EXACT = np.zeros(len(T))
 
 def test_a_power_law_has_its_exponent_in_every_decade() -> None:
     found = fitted_decades(STEP, 3 * T**-1.5, EXACT, NONE)
-    assert [d.start for d in found] == [10**k for k in range(9)]
-    np.testing.assert_allclose([d.exponent for d in found], -1.5, rtol=1e-12)
+    assert [d["start"] for d in found] == [10**k for k in range(9)]
+    np.testing.assert_allclose([d["exponent"] for d in found], -1.5, rtol=1e-12)
 
 
 def test_a_squared_logarithm_is_taken_out() -> None:
     found = fitted_decades(STEP, 7 * (np.log(T) / T) ** 2, EXACT, NONE)
-    assert found[0].exponent_without_log is None
-    np.testing.assert_allclose(np.array([d.exponent_without_log for d in found[1:]], dtype=float), -2, rtol=1e-12)
-    slower = np.array([d.exponent for d in found[1:]])
+    assert found[0]["exponent_without_log"] is None
+    np.testing.assert_allclose(np.array([d["exponent_without_log"] for d in found[1:]], dtype=float), -2, rtol=1e-12)
+    slower = np.array([d["exponent"] for d in found[1:]])
     assert (slower > -1.9).all()
     # d log(log^2 t / t^2) / d log t = -2 + 2 / log t, in the middle of the decade
-    middle = np.array([np.log(d.start) + np.log(10) / 2 for d in found[1:]])
+    middle = np.array([np.log(d["start"]) + np.log(10) / 2 for d in found[1:]])
     np.testing.assert_allclose(slower[3:], (-2 + 2 / middle)[3:], atol=2e-3)
 
 
@@ -42,16 +42,16 @@ def test_entries_below_the_error_floor_are_left_out() -> None:
     gap, error = T**-2.0, EXACT.copy()
     gap[T > 1e6], error[T > 1e6] = 1e-12, 0.5
     found = fitted_decades(STEP, gap, error, NONE)
-    assert [d.start for d in found] == [10**k for k in range(6)]
-    np.testing.assert_allclose([d.exponent for d in found], -2, rtol=1e-12)
+    assert [d["start"] for d in found] == [10**k for k in range(6)]
+    np.testing.assert_allclose([d["exponent"] for d in found], -2, rtol=1e-12)
 
 
 def test_the_laws_exponent_is_fitted_at_the_same_steps() -> None:
     law = np.where(T >= 100, 2 / T, np.nan)
     found = fitted_decades(STEP, T**-2.0, EXACT, law)
-    assert [d.predicted is None for d in found] == [True, True, *[False] * 7]
-    np.testing.assert_allclose(np.array([d.predicted for d in found[2:]], dtype=float), -1, rtol=1e-12)
-    assert all(d.predicted is None for d in fitted_decades(STEP, T**-2.0, EXACT, 0 * T))
+    assert [d["predicted"] is None for d in found] == [True, True, *[False] * 7]
+    np.testing.assert_allclose(np.array([d["predicted"] for d in found[2:]], dtype=float), -1, rtol=1e-12)
+    assert all(d["predicted"] is None for d in fitted_decades(STEP, T**-2.0, EXACT, 0 * T))
 
 
 @pytest.mark.parametrize("off", [0.02, -0.02])
@@ -88,17 +88,17 @@ def test_a_decade_is_fitted_from_five_entries_on_both_ends_among_them() -> None:
     step = np.array([1, 2, 3, 5, 10])
     nothing, law = np.zeros(5), np.full(5, np.nan)
     [found] = fitted_decades(step, 3.0 / step, nothing, law)
-    assert (found.start, found.predicted) == (1, None)
+    assert (found["start"], found["predicted"]) == (1, None)
     assert fitted_decades(step[1:], 3.0 / step[1:], nothing[1:], law[1:]) == []
     assert fitted_decades(step[:-1], 3.0 / step[:-1], nothing[:-1], law[:-1]) == []
     for error, decades in ((0.0099, 1), (0.01, 0)):
         assert len(fitted_decades(step, 3.0 / step, np.array([0, 0, error, 0, 0]), law)) == decades
     assert fitted_decades(step, np.array([3.0, 0.0, 1.0, 1.0, 1.0]), nothing, law) == []
     partly = np.array([1.0, 1.0, np.nan, 1.0, 1.0])
-    assert fitted_decades(step, 3.0 / step, nothing, partly)[0].predicted is None
+    assert fitted_decades(step, 3.0 / step, nothing, partly)[0]["predicted"] is None
     begun = np.array([0, 1, 2, 3, 5, 10])
     [found] = fitted_decades(begun, np.append(9.0, 3.0 / step), np.zeros(6), np.full(6, np.nan))
-    assert found.exponent == pytest.approx(-1)
+    assert found["exponent"] == pytest.approx(-1)
 
 
 def test_the_constants_and_their_bars_are_those_of_the_formulas() -> None:
