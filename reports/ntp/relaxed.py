@@ -153,24 +153,14 @@ def _enclosed(run: Run, last: Mapping[str, dict[str, float | None]]) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class Break:
-    """First violation of a statement on an arm.
-
-    Attributes
-    ----------
-    holds, violated : float
-        Places next to each other that were looked at, without a violation and with one.
-    """
-
-    holds: float
-    violated: float
-
-
-def first_break(arm: Arm, claim: Claim) -> Break | None:
+def first_break(arm: Arm, claim: Claim) -> tuple[float, float] | None:
     """The first place tried where the statement is violated, refined by bisection towards the one before it.
 
-    None where it is violated nowhere, or already for one-hot tokens.
+    Returns
+    -------
+    tuple of float, or None
+        The places next to each other without a violation and with one; None where it is violated nowhere, or
+        already for one-hot tokens.
     """
 
     def violated(share: float) -> bool:
@@ -184,7 +174,7 @@ def first_break(arm: Arm, claim: Claim) -> Break | None:
     for _ in range(HALVINGS):
         middle = (low * high) ** 0.5 if low > 0 else high / 10
         low, high = (low, middle) if violated(middle) else (middle, high)
-    return Break(low, high)
+    return low, high
 
 
 @dataclass(frozen=True)
@@ -203,16 +193,16 @@ class Seen:
 
 def seen_on(arm: Arm, claim: Claim) -> Seen:
     """How the statement fares on the arm."""
-    found = first_break(arm, claim)
+    holds, violated = first_break(arm, claim) or (None, None)
     return Seen(
         kind=arm.kind,
         dimension=arm.dimension,
         seed=arm.seed,
         one_hot=arm.judged(claim, 0.0).verdict,
         end=arm.judged(claim, 1.0).verdict,
-        share=None if found is None else found.violated,
-        coherence=None if found is None else arm.coherence(found.violated),
-        without_violation=None if found is None else arm.coherence(found.holds),
+        share=violated,
+        coherence=None if violated is None else arm.coherence(violated),
+        without_violation=None if holds is None else arm.coherence(holds),
     )
 
 
