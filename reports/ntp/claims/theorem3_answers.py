@@ -23,28 +23,13 @@ MOST_SENTENCES = 20_000
 """Sentences put through the model one by one, at most, shortest first."""
 
 
-@dataclass(frozen=True)
-class Sentence:
-    """A bag of tokens of the theorem's kind, the query among them."""
-
-    query: Token
-    middle: Token
-    others: tuple[Token, ...]
-    """Non-optimal tokens, the query not counted."""
-
-    @property
-    def tokens(self) -> tuple[Token, ...]:
-        """The sentence, the query last."""
-        return (self.middle, *self.others, self.query)
-
-
-def sentences(run: Run, length: int) -> Iterator[Sentence]:
-    """Every sentence of the kind with ``length`` tokens, as bags."""
+def sentences(run: Run, length: int) -> Iterator[tuple[Token, ...]]:
+    """Every sentence of the kind with ``length`` tokens, as bags: x_0, non-optimal tokens, the query."""
     for order in run.dataset.orders.values():
         if order.query in order.non_optimal:
             for middle in order.non_comparable:
                 for others in combinations_with_replacement(order.non_optimal, length - 2):
-                    yield Sentence(order.query, middle, others)
+                    yield (middle, *others, order.query)
 
 
 @once_a_run
@@ -123,17 +108,16 @@ def put_through(run: Run, record: int) -> Tried:
             if tried + len(batch) > MOST_SENTENCES:
                 return Tried(tried, longest, right, unsure, least)
         for sentence in batch:
-            scores = S[:, index[sentence.query]]
-            copies = Counter(index[x] for x in sentence.tokens)
-            del copies[index[sentence.middle]]
+            middle, *others = (index[x] for x in sentence)
+            scores = S[:, index[sentence[-1]]]
             # in attention, of which the probabilities may not show the difference
-            lead = float(scores[index[sentence.middle]] - max(scores[x] + math.log(c) for x, c in copies.items()))
+            lead = float(scores[middle] - max(scores[x] + math.log(c) for x, c in Counter(others).items()))
             unsure += -error < lead <= error
             if lead > error:
                 right += 1
-                bag = np.bincount([index[x] for x in sentence.tokens], minlength=run.dataset.V)
+                bag = np.bincount([middle, *others], minlength=run.dataset.V)
                 log_P: Floats = log_probabilities(scores, B, bag)
-                least = min(least, float(np.exp(log_P[index[n[sentence.middle]]])))
+                least = min(least, float(np.exp(log_P[index[n[sentence[0]]]])))
         tried, longest = tried + len(batch), length
     return Tried(tried, longest, right, unsure, least)
 

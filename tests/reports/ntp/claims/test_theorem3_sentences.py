@@ -49,7 +49,7 @@ def bags(run: Run, length: int) -> set[tuple[str, tuple[tuple[str, int], ...]]]:
 @pytest.mark.parametrize("run", runs(), ids=lambda run: run.dataset.name)
 @pytest.mark.parametrize("length", [2, 3, 4])
 def test_the_sentences_are_those_of_the_kind(run: Run, length: int) -> None:
-    listed = [(s.query, tuple(sorted(Counter(s.tokens).items()))) for s in sentences(run, length)]
+    listed = [(tokens[-1], tuple(sorted(Counter(tokens).items()))) for tokens in sentences(run, length)]
     assert len(set(listed)) == len(listed)
     assert set(listed) == bags(run, length)
 
