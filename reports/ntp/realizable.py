@@ -1,6 +1,5 @@
 """JSON, table rows and remark about the largest part of a text that meets Assumption 1."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from marginaudit.orders import counted, printable
@@ -45,14 +44,11 @@ def answer(found: Survey) -> dict[str, Any]:
     }
 
 
-def sizes(found: Iterable[tuple[str, int, Survey]]) -> list[dict[str, Any]]:
-    """A row a restriction of the text: what was varied, its value, and the numbers."""
-    rows = []
-    for varied, value, restricted in found:
-        numbers = answer(restricted)
-        numbers |= numbers.pop("realizable")
-        rows.append({"varied": varied, "value": value} | {name: numbers[name] for name in SIZES[2:]})
-    return rows
+def sizes(varied: str, value: int, found: Survey) -> dict[str, Any]:
+    """The row of a restriction of the text: what was varied, its value, and the numbers."""
+    numbers = answer(found)
+    numbers |= numbers.pop("realizable")
+    return {"varied": varied, "value": value} | {name: numbers[name] for name in SIZES[2:]}
 
 
 def far_from_realizable(dataset: Dataset, origin: str) -> str:

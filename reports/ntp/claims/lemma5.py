@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,14 +134,9 @@ def _rise(run: Run) -> Series:
     return series(found.rise[1:], radius=error, step=stage.step[1:], log=True)
 
 
-def _position(run: Run) -> Series:
+def _other(run: Run, which: Literal["position", "token"]) -> Series:
     found = lemma5_weights(run)
-    return series(found.position, radius=found.error, step=run.training.stage2.step, log=True)
-
-
-def _token(run: Run) -> Series:
-    found = lemma5_weights(run)
-    return series(found.token, radius=found.error, step=run.training.stage2.step, log=True)
+    return series(getattr(found, which), radius=found.error, step=run.training.stage2.step, log=True)
 
 
 def _most_other(run: Run, t: Steps) -> Steps:
@@ -157,8 +152,10 @@ LEMMA5_PARTS: Mapping[str, Bounded] = {
     "The weight of an optimal position never decreases (odds against it, from record to record)": Bounded(
         measure=_rise, upper=_zero
     ),
-    "It is at least that of each other position": Bounded(measure=_position, upper=_zero),
-    "The optimal token's weight is at least each other token's": Bounded(measure=_token, upper=_zero),
+    "It is at least that of each other position": Bounded(measure=partial(_other, which="position"), upper=_zero),
+    "The optimal token's weight is at least each other token's": Bounded(
+        measure=partial(_other, which="token"), upper=_zero
+    ),
     "The summed optimal weight is at least 1/L_max (the rest at most 1 - 1/L_max)": Bounded(
         measure=lambda run: stage2_log_other_weight(run, first=0), upper=_most_other
     ),

@@ -24,11 +24,6 @@ def least_norm(run: Run, t: Steps) -> Steps:
     return t * run.eta / (2 * run.dataset.L_max * run.norm_kq)
 
 
-def of_steps(measured: Series) -> Series:
-    """The norm of a sum of steps of length eta, each of them off by no more than rounding."""
-    return replace(measured, radius=np.minimum(measured.radius, FORMULA_ROUNDING * measured.value))
-
-
 LEMMA6_LOWER = Bounded(
     measure=partial(stage2_norm, first=1),
     lower=least_norm,
@@ -37,9 +32,14 @@ LEMMA6_LOWER = Bounded(
 
 
 def _sum_of_steps(run: Run) -> Series:
-    """The norm; of recorded weights with their own error, as nobody knows how their steps were rounded."""
+    """The norm of a sum of steps of length eta, each of them off by no more than rounding.
+
+    Recorded weights have their own error, as nobody knows how their steps were rounded.
+    """
     measured = stage2_norm(run, first=1)
-    return of_steps(measured) if run.takes_own_steps else measured
+    if not run.takes_own_steps:
+        return measured
+    return replace(measured, radius=np.minimum(measured.radius, FORMULA_ROUNDING * measured.value))
 
 
 LEMMA6_UPPER = Bounded(measure=_sum_of_steps, upper=bounds.largest_norm)

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     import flint
 
 
-ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
-
-
 def _not_reached(run: Run) -> str | None:
     """`no_direction_ov`, but the closed form goes on beyond the steps of stage 1."""
     return no_margin(run) if (run.stage1.step >= 2).any() else no_direction_ov(run)

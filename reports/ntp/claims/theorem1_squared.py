@@ -21,7 +21,7 @@ from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import bounds
-from marginaudit.reports.ntp.quantities import no_stage2, nothing_to_learn, stage2_direction
+from marginaudit.reports.ntp.quantities import no_stage2, stage2_direction
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.source_words import corrected
@@ -219,7 +219,7 @@ SQUARED = Claim(
         threshold=lambda run: Threshold(law(run).start),
         guaranteed=_bound,
     ),
-    absent=lambda run: nothing_to_learn(run, "and W_kq stays 0") or no_stage2(run),
+    absent=no_stage2,
     standing=proved("docs/proofs.md#11-sharptheorem1squared", "sharp.lemma6", "sharp.theorem1", hunted=2704),
 )
 

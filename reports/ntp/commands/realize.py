@@ -118,7 +118,7 @@ def _written(text: Text, out: Path, *, majority: bool) -> tuple[Survey, dict[str
 def _rows(text: Text, bar: Bar, *, majority: bool) -> list[dict[str, Any]]:
     rows = []
     for varied, value, found in surveys(text, majority=majority):
-        rows += sizes([(varied, value, found)])
+        rows.append(sizes(varied, value, found))
         bar.say(f"{varied} {value}: done")
     return rows
 

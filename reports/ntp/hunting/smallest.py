@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from itertools import combinations, combinations_with_replacement, permutations
 
+import networkx as nx
+
 from marginaudit.orders.ntp import Dataset, Sample, Token
 
 NAMES = tuple("abcdefgh")
@@ -31,17 +33,10 @@ def _collocations(names: tuple[Token, ...]) -> Iterator[dict[Token, Token]]:
     seen = set()
     for values in permutations(names):
         n = dict(zip(names, values, strict=True))
-        lengths = tuple(sorted(_cycle_length(n, x) for x in names))
+        lengths = tuple(sorted(map(len, nx.weakly_connected_components(nx.DiGraph(n.items())))))
         if lengths not in seen:
             seen.add(lengths)
             yield n
-
-
-def _cycle_length(n: dict[Token, Token], start: Token) -> int:
-    length, x = 1, n[start]
-    while x != start:
-        length, x = length + 1, n[x]
-    return length
 
 
 def _samples(names: tuple[Token, ...], n: dict[Token, Token]) -> list[Sample]:

@@ -99,7 +99,7 @@ def sentences(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
             sentence.append(n[optimum[query]])
         grown.append(tuple(sentence))
     repeated = [s for s in grown for _ in range(draw(st.integers(1, LARGEST_COUNT)))]
-    return _with_collocation(Dataset.from_sentences("hunted", repeated, vocabulary=tuple(n)), n)
+    return replace(Dataset.from_sentences("hunted", repeated, vocabulary=tuple(n)), next_token=n)
 
 
 @st.composite
@@ -125,16 +125,12 @@ def any_sentences(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
             answers = list(n) if "next_from_sentence" in broken else [n[x] for x in dict.fromkeys(sentence)]
             sentence.append(draw(st.sampled_from(answers)))
         grown.append(tuple(sentence))
-    return _with_collocation(Dataset.from_sentences("hunted", grown, vocabulary=tuple(n)), n)
+    return replace(Dataset.from_sentences("hunted", grown, vocabulary=tuple(n)), next_token=n)
 
 
 def _without_a_next_token(dataset: Dataset) -> Dataset:
     """A further token in the vocabulary, of which no next token is given."""
     return replace(dataset, vocabulary=(*dataset.vocabulary, "z"))
-
-
-def _with_collocation(dataset: Dataset, n: dict[Token, Token]) -> Dataset:
-    return replace(dataset, next_token=n)
 
 
 def _embedded(dataset: Dataset) -> st.SearchStrategy[Dataset]:
