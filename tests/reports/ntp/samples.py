@@ -17,6 +17,10 @@ from marginaudit.training.ntp import stage1_loss_gradient
 Floats: TypeAlias = NDArray[np.float64]
 
 
+SKEW = replace(CASES["example-1"](), embedding=np.eye(4) + np.triu(np.full((4, 4), 0.3), 1))
+"""Tokens that are not orthonormal, so that the margins of W_ov are not one A."""
+
+
 @cache
 def run(case: str, **config: Any) -> Run:
     """A built-in case, trained once."""

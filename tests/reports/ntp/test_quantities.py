@@ -29,12 +29,13 @@ from marginaudit.reports.ntp.quantities import (
     stage2_norm,
 )
 from marginaudit.reports.series import FORMULA_ROUNDING, series
+from tests.reports.ntp.samples import SKEW, pair
+from tests.solutions import known
 
 EPS = float(np.finfo(float).eps)
 ALONE = Dataset.from_sentences("alone", ["aa"])
 UNRELATED = Dataset.from_sentences("cycle", ["ab", "ba"])
-PAIR = Dataset("pair", ("a", "b"), (Sample(("b", "a"), "a"),), (1,), next_token={"a": "b", "b": "a"})
-SKEW = replace(CASES["example-1"](), embedding=np.eye(4) + np.triu(np.full((4, 4), 0.3), 1))
+PAIR = pair()
 CYCLE = Dataset(
     "cycle", ("a", "b"), (Sample(("b", "a"), "a"), Sample(("b", "a"), "b")), (1, 1), next_token={"a": "b", "b": "a"}
 )
@@ -58,8 +59,7 @@ def record(**columns: Any) -> Any:
 
 def test_a_direction_is_off_by_both_bars() -> None:
     found = direction(record(), 0.25, 1)
-    assert found.step is not None
-    assert found.step.tolist() == [1, 2, 3]
+    assert known(found.step).tolist() == [1, 2, 3]
     assert found.value.tolist() == [0.125, 0.03125, 1.0]
     bars = [0.375, 0.3125]
     assert found.radius.tolist() == [bars[0] * (0.5 + bars[0] / 2), bars[1] * (0.25 + bars[1] / 2), np.inf]
@@ -73,8 +73,7 @@ def test_a_norm_is_off_by_what_the_state_is() -> None:
     assert found.value.tolist() == [1.0, 2.0, 3.0]
     np.testing.assert_array_equal(found.radius, [0.125 + FORMULA_ROUNDING, 0.125 + 2 * FORMULA_ROUNDING, np.inf])
     assert state_error(record()).tolist() == [0.0, 0.125, 0.125, np.inf]
-    assert found.step is not None
-    assert found.step.tolist() == [1, 2, 3]
+    assert known(found.step).tolist() == [1, 2, 3]
 
 
 def test_why_there_is_no_direction() -> None:
@@ -152,8 +151,7 @@ def test_the_loss_is_not_known_without_a_common_margin() -> None:
     plain = stage2_log_loss(example(), 2)
     assert np.isfinite(plain.radius).all()
     assert plain.log
-    assert plain.step is not None
-    assert plain.step.tolist() == [2, 3, 4, 5]
+    assert known(plain.step).tolist() == [2, 3, 4, 5]
 
 
 def test_products_with_tokens_of_zeros_are_exact_and_with_tiny_ones_not_known() -> None:
@@ -193,16 +191,14 @@ def test_records_that_float64_lost_are_taken_from_the_enclosure() -> None:
     on = example(steps2=4)
     stage = on.training.stage2
     own = late_records(on, "log_excess", np.full(5, 0.25))
-    assert own.step is not None
-    assert own.step.tolist() == [1, 2, 3, 4]
+    assert known(own.step).tolist() == [1, 2, 3, 4]
     assert (own.value.tolist(), own.radius.tolist()) == (stage.log_excess[1:].tolist(), [0.25] * 4)
     assert own.evidence is Evidence.FLOAT64
     early = late_records(on, "log_excess", np.array([np.inf, np.inf, 0.1, 0.1, 0.1]))
     assert early.evidence is Evidence.FLOAT64
     lost = late_records(on, "log_excess", np.array([0.1, 0.1, 0.1, 0.1, np.inf]))
     assert lost.evidence is Evidence.CERTIFIED
-    assert lost.step is not None
-    assert lost.step.tolist() == [1, 2, 3, 4]
+    assert known(lost.step).tolist() == [1, 2, 3, 4]
     np.testing.assert_allclose(lost.value, stage.log_excess[1:], rtol=1e-9)
     assert (lost.radius < 1e-12).all()
     assert len(late_records(example(steps2=0), "log_excess", np.array([np.inf]))) == 0
@@ -210,8 +206,7 @@ def test_records_that_float64_lost_are_taken_from_the_enclosure() -> None:
 
 def test_an_enclosure_takes_the_place_of_records_that_it_has_all_of() -> None:
     on = example(steps2=6, certify=4)
-    found = on.enclosure
-    assert found is not None
+    found = known(on.enclosure)
     steps = np.array([1, 3, 4])
     measured = series([9.0, 9.0, 9.0], radius=9.0, step=steps)
     inside = enclosed(on, "norm", measured)

@@ -11,13 +11,16 @@ import pytest
 
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.reports import LEDGER, Evidence
-from marginaudit.reports.judgements import Bounded, Decided, HiddenConstant, Limit
+from marginaudit.reports.judgements import Decided
 from marginaudit.reports.ntp import Config, Run, bounds
 from marginaudit.reports.ntp.claims import theorem2_floor
 from marginaudit.reports.ntp.claims.lemma6 import LEMMA6_LOWER
 from marginaudit.reports.ntp.claims.lemma7 import lemma7_threshold
 from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
+from tests.measured import judgement
+from tests.reports.ntp.samples import SKEW
+from tests.solutions import known
 
 T = np.array([2.0, 3.0, 10.0, 900.0, 1e6, 1e12])
 
@@ -58,26 +61,12 @@ def agree(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(found, np.broadcast_to(expected, np.shape(found)), rtol=1e-9)
 
 
-def bounded(name: str) -> Bounded:
-    judgement = LEDGER[name].judgement
-    assert isinstance(judgement, Bounded)
-    return judgement
-
-
-def upper(name: str, on: Run, t: Any = T) -> Any:
-    formula = bounded(name).upper
-    assert formula is not None
-    return formula(on, t)
-
-
 @pytest.mark.parametrize("case", RUNS)
 def test_proposition_1(case: str) -> None:
     on, x = run(case), numbers(run(case))
-    assert (bounded("ntp.prop1.direction").largest, bounded("ntp.prop1.direction").first) == (2.0, 2)
-    loss = LEDGER["ntp.prop1.loss"].judgement
-    assert isinstance(loss, HiddenConstant)
+    direction, loss = judgement("ntp.prop1.direction"), judgement("ntp.prop1.loss")
+    assert (direction.largest, direction.first) == (2.0, 2)
     agree(loss.shape(on, T), -x["eta0"] * T / 4 / (x["V"] - 1))
-    assert loss.regime is not None
     agree(loss.regime(on), (30 + np.log(x["V"])) * x["ov"] / x["eta0"])
     assert (loss.side, loss.late) == ("upper", False)
     kept = on.stage1.step >= 2
@@ -91,10 +80,10 @@ def test_proposition_1(case: str) -> None:
 @pytest.mark.parametrize("case", RUNS)
 def test_theorem_1_and_lemma_6(case: str) -> None:
     on, x = run(case), numbers(run(case))
-    assert (bounded("ntp.theorem1.direction").largest, bounded("ntp.theorem1.direction").first) == (2.0, 2)
-    for judgement in (bounded("ntp.theorem1.norm"), LEMMA6_LOWER):
-        assert judgement.guaranteed_lower is not None
-        agree(judgement.guaranteed_lower(on, T), T * x["eta"] / 2**0.5 / x["kq"])
+    direction = judgement("ntp.theorem1.direction")
+    assert (direction.largest, direction.first) == (2.0, 2)
+    for norm in (judgement("ntp.theorem1.norm"), LEMMA6_LOWER):
+        agree(norm.guaranteed_lower(on, T), T * x["eta"] / 2**0.5 / x["kq"])
 
 
 def sharp_direction(x: dict[str, float], t: Any) -> Any:
@@ -105,22 +94,17 @@ def sharp_direction(x: dict[str, float], t: Any) -> Any:
 @pytest.mark.parametrize("case", RUNS)
 def test_sharp_theorem_1_and_lemma_7(case: str) -> None:
     on, x = run(case), numbers(run(case))
-    assert bounded("sharp.theorem1").largest == 2.0
-    guaranteed = bounded("ntp.theorem1.direction").guaranteed
-    assert guaranteed is not None
-    agree(guaranteed(on, T), sharp_direction(x, T))
+    assert judgement("sharp.theorem1").largest == 2.0
+    agree(judgement("ntp.theorem1.direction").guaranteed(on, T), sharp_direction(x, T))
     norm = np.array([0.1, 3.0, 1e4])
-    allowed = {name: _allowed(name)(on, norm) for name in ("ntp.lemma7", "ntp.lemma7.rederived", "sharp.lemma7")}
-    logs = 1 + np.log(2 * x["L"] * norm)
-    agree(allowed["ntp.lemma7"], 4 * x["N"] * x["L"] ** 2 * x["kq"] ** 2 * logs)
-    agree(allowed["ntp.lemma7.rederived"], 4 / x["pi"] * x["L"] ** 2 * x["kq"] ** 2 * logs)
-    agree(allowed["sharp.lemma7"], x["kq"] * np.log(2 * x["L"] ** 3 / x["pi"]))
+    logs = 4 * x["L"] ** 2 * x["kq"] ** 2 * (1 + np.log(2 * x["L"] * norm))
+    for name, allowed in (
+        ("ntp.lemma7", x["N"] * logs),
+        ("ntp.lemma7.rederived", logs / x["pi"]),
+        ("sharp.lemma7", x["kq"] * np.log(2 * x["L"] ** 3 / x["pi"])),
+    ):
+        agree(judgement(name).decide.keywords["allowed"](on, norm), allowed)
     agree(lemma7_threshold(on), 8 * x["L"] * x["kq"] ** 2 / x["eta"])
-
-
-def _allowed(name: str) -> Any:
-    judgement: Any = LEDGER[name].judgement
-    return judgement.decide.keywords["allowed"]
 
 
 @pytest.mark.parametrize("case", RUNS)
@@ -159,30 +143,26 @@ def test_theorem_2(case: str) -> None:
     t = np.array([2.0, 10.0, 1.0 / C1, 7.0 / C1])
     A = x["T"] * x["eta0"] / x["ov"]
     for suffix, late, power in (("", 1696, 5), (".rederived", 864, 7)):
-        weight, loss = f"ntp.theorem2.weight{suffix}", f"ntp.theorem2.loss{suffix}"
-        agree(upper(weight, on, t), np.log(1 - 1 / (1 + x["L"] * np.exp(-C1 * t))))
+        weight, loss = judgement(f"ntp.theorem2.weight{suffix}"), judgement(f"ntp.theorem2.loss{suffix}")
+        agree(weight.upper(on, t), np.log(1 - 1 / (1 + x["L"] * np.exp(-C1 * t))))
         share = 2 * x["L"] / (x["L"] + np.exp(C1 * t))
-        agree(upper(loss, on, t), np.log(x["V"] * np.exp(-C0 * x["T"] * (1 - share))))
-        assert np.isfinite(upper(loss, on, np.array([1e6 / C1]))).all()
-        for name in (weight, loss):
-            judgement = bounded(name)
-            assert judgement.first == 2
-            assert judgement.threshold is not None
-            start = judgement.threshold(on)
+        agree(loss.upper(on, t), np.log(x["V"] * np.exp(-C0 * x["T"] * (1 - share))))
+        assert np.isfinite(loss.upper(on, np.array([1e6 / C1]))).all()
+        for bound in (weight, loss):
+            assert bound.first == 2
+            start = bound.threshold(on)
             of_T = 384 * x["ov"] ** power * np.log(x["V"]) / x["eta0"]
             of_t = late * x["N"] * x["L"] ** 4 * x["kq"] ** 6 / x["eta"]
             agree(start.needed, of_T * np.log(start.needed))
             agree(start.position, of_t * np.log(start.position) ** 2)
             assert start.needed > math.e
             assert (start.there, start.size) == (x["T"], "T")
-            assert start.resized is not None
             assert [start.resized(T).config.steps1 for T in (7.0, 7.2)] == [7, 8]
             assert start.position > math.e**2
-        assert bounded(weight).largest == 0.0
-        largest: Any = bounded(loss).largest
-        agree(largest(on), np.log(np.log(np.exp(A) + x["V"] - 1)))
-        assert bounded(weight).guaranteed is bounds.log_other_weight
-        assert bounded(loss).guaranteed is bounds.log_loss
+        assert weight.largest == 0.0
+        agree(loss.largest(on), np.log(np.log(np.exp(A) + x["V"] - 1)))
+        assert weight.guaranteed is bounds.log_other_weight
+        assert loss.guaranteed is bounds.log_loss
     agree(theorem2_floor.log_infimum(on).value, np.log(np.log1p((x["V"] - 1) * np.exp(-A))))
     agree(theorem2_floor.log_printed_floor(on).value, np.log(x["V"]) - C0 * x["T"])
     for floor in (theorem2_floor.log_infimum(on), theorem2_floor.log_printed_floor(on)):
@@ -204,8 +184,7 @@ def test_the_floors_are_enclosed_and_their_radius_is_what_rounding_leaves() -> N
             assert found.evidence is Evidence.CERTIFIED
             off = abs(value - mp.mpf(found.value[0]))
             assert off <= mp.mpf(found.radius[0]) <= 1.01 * off
-    witness = LEDGER["ntp.theorem2.floor"].judge(on).witness
-    assert witness is not None
+    witness = known(LEDGER["ntp.theorem2.floor"].judge(on).witness)
     assert witness["T"] == T
     assert witness["infimum"] == pytest.approx(float(mp.exp(true[theorem2_floor.log_infimum])))
     assert witness["printed"] == pytest.approx(float(mp.exp(true[theorem2_floor.log_printed_floor])))
@@ -215,14 +194,12 @@ def test_the_floors_are_enclosed_and_their_radius_is_what_rounding_leaves() -> N
 def test_a_rate_is_measured_between_steps_that_lie_apart_and_not_too_far() -> None:
     at = (1, 2, 3, 10, 11, 12, 13, 40, 41, 45, 80, 81)
     on = Run(run("uneven").dataset, Config(steps1=70, steps2=81, at=at, lr2=0.07))
-    rate = LEDGER["ntp.theorem2.rate"].judgement
-    assert isinstance(rate, Limit)
+    rate = judgement("ntp.theorem2.rate")
     found, stage = rate.measure(on), on.training.stage2
     level = dict(zip(stage.step.tolist(), stage.log_excess.tolist(), strict=True))
     bar = dict(zip(stage.step.tolist(), log_excess_error(on).tolist(), strict=True))
     # from 3 to 10 is too far, and from 11 to 12 not far enough
     pairs = [(1, 2), (2, 3), (10, 11), (11, 13), (40, 45), (45, 80)]
-    assert found.step is not None
     assert found.step.tolist() == [after for _, after in pairs]
     agree(found.value, [(level[a] - level[b]) / (b - a) for a, b in pairs])
     agree(found.radius, [(bar[a] + bar[b]) / (b - a) for a, b in pairs])
@@ -231,35 +208,25 @@ def test_a_rate_is_measured_between_steps_that_lie_apart_and_not_too_far() -> No
 
 
 def test_the_largest_loss_is_unknown_without_a_common_margin() -> None:
-    on = Run(
-        replace(CASES["example-1"](), embedding=np.eye(4) + np.triu(np.full((4, 4), 0.3), 1)),
-        Config(steps1=30, steps2=3),
-    )
+    on = Run(SKEW, Config(steps1=30, steps2=3))
     assert not on.training.common_margin
-    largest: Any = bounded("ntp.theorem2.loss").largest
-    assert largest(on) == np.inf
+    assert judgement("ntp.theorem2.loss").largest(on) == np.inf
 
 
 @pytest.mark.parametrize("case", RUNS)
 def test_the_rates_of_stage_2(case: str) -> None:
     on, x = run(case), numbers(run(case))
     for name in ("ntp.theorem2.rate", "sharp.rate", "sharp.rate.any-step"):
-        judgement = LEDGER[name].judgement
-        assert isinstance(judgement, Limit)
         logs = np.log(x["L"]) - np.log(x["pi"]) + np.log(1 + x["T"] * x["eta0"] / x["ov"])
         regime = max((30 + logs) * x["kq"] / x["eta"], 10 * x["kq"] ** 2)
-        agree(judgement.regime(on), regime)
-    rate = LEDGER["ntp.theorem2.rate"].judgement
-    assert isinstance(rate, Limit)
+        agree(judgement(name).regime(on), regime)
+    rate, sharp = judgement("ntp.theorem2.rate"), judgement("sharp.rate")
     agree(rate.predicted(on), x["eta"] / x["kq"])
     assert rate.positive
-    sharp = LEDGER["sharp.rate"].judgement
-    assert isinstance(sharp, Limit)
     assert not sharp.positive
     assert sharp.uncertainty == 1e-8
     for name in ("sharp.floor", "sharp.floor.any-step"):
-        floor: Any = LEDGER[name].judgement
-        agree(floor.decide.keywords["rate"](on), x["eta"] / x["kq"])
+        agree(judgement(name).decide.keywords["rate"](on), x["eta"] / x["kq"])
 
 
 def test_conditions_that_only_proofs_use() -> None:

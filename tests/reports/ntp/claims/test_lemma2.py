@@ -8,25 +8,22 @@ import pytest
 
 from marginaudit.orders.ntp import CASES, Dataset
 from marginaudit.reports import LEDGER
-from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.error_bars import margin_error, state_error
 from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.training.ntp import stage1_loss_gradient
 from tests.measured import judgement
+from tests.reports.ntp.samples import SKEW
 
 
 def test_lemma_2_spans_what_the_margins_allow_where_tokens_are_not_orthonormal() -> None:
-    data = replace(CASES["example-1"](), embedding=np.eye(4) + np.triu(np.full((4, 4), 0.3), 1))
-    on = Run(data, Config(steps1=40, steps2=2))
-    judgement = LEDGER["ntp.lemma2"].judgement
-    assert isinstance(judgement, Bounded)
-    measured = judgement.measure(on)
+    on = Run(SKEW, Config(steps1=40, steps2=2))
+    measured = judgement("ntp.lemma2").measure(on)
     best, W = on.ov.optimal().matrix, np.zeros((4, 4))
     for t in range(1, 41):
-        G = stage1_loss_gradient(data, W)
+        G = stage1_loss_gradient(SKEW, W)
         W = W - on.eta0 * G / np.linalg.norm(G)
-        G = stage1_loss_gradient(data, W)
+        G = stage1_loss_gradient(SKEW, W)
         assert measured.lower[t - 1] <= np.vdot(W, G) / np.vdot(best, G) <= measured.upper[t - 1]
     assert np.median(measured.radius) > 0.01
 
@@ -34,11 +31,10 @@ def test_lemma_2_spans_what_the_margins_allow_where_tokens_are_not_orthonormal()
 def test_lemma_2_allows_for_margins_of_the_reference_above_1() -> None:
     """3 W*_ov in place of W*_ov has all margins 3, and a third of the quotient."""
     on = Run(CASES["example-1"](), Config(steps1=9, steps2=2))
-    judgement, solution = LEDGER["ntp.lemma2"].judgement, on.ov.optimal()
-    assert isinstance(judgement, Bounded)
-    true = judgement.measure(on).value / 3
+    measure, solution = judgement("ntp.lemma2").measure, on.ov.optimal()
+    true = measure(on).value / 3
     on.__dict__["ov"] = replace(solution, dense=lambda: (3 * solution.scores, solution.matrix))
-    measured = judgement.measure(on)
+    measured = measure(on)
     assert (measured.lower <= true).all()
     assert (true <= measured.upper).all()
 
@@ -47,7 +43,6 @@ def test_the_bars_of_lemmas_2_and_3() -> None:
     on = Run(CASES["example-1"](), Config(steps1=6, steps2=1))
     stage = on.stage1_steps
     quotient, spread = judgement("ntp.lemma2").measure(on), judgement("ntp.lemma3").measure(on)
-    assert quotient.step is not None
     assert quotient.step.tolist() == [1, 2, 3, 4, 5, 6]
     for t in range(1, 7):
         low, high = stage.min_margin[t], stage.max_margin[t]
@@ -58,8 +53,7 @@ def test_the_bars_of_lemmas_2_and_3() -> None:
         assert spread.radius[t - 1] == margin_error(on, stage)[t]
         assert spread.value[t - 1] == stage.label_spread[t]
     assert judgement("ntp.lemma3").scale(on).tolist() == stage.norm[1:].tolist()
-    skew = replace(on.dataset, embedding=np.eye(4) + np.triu(np.full((4, 4), 0.3), 1))
-    apart = Run(skew, Config(steps1=6, steps2=1))
+    apart = Run(SKEW, Config(steps1=6, steps2=1))
     stage, scores = apart.stage1_steps, apart.ov.optimal().scores
     largest = max(scores[y, x] - scores[v, x] for x, y in enumerate((1, 2, 3, 0)) for v in range(4) if v != y)
     low = np.minimum(stage.min_margin, stage.min_margin / largest)[1:]
