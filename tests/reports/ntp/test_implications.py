@@ -14,6 +14,7 @@ from marginaudit.reports.ntp.claims.theorem1 import above_the_sharp_direction
 from marginaudit.reports.ntp.claims.theorem2 import beyond_large_loss, beyond_lemma_10_1
 from marginaudit.reports.ntp.paper import PAPER
 from tests.papers import unmet
+from tests.solutions import known
 
 
 def uneven(most: int, lr2: float | None = None) -> Run:
@@ -37,8 +38,7 @@ def test_the_bounds_of_stage_2_follow_for_frequencies_that_a_dataset_may_have(ta
 
 
 def test_the_sizes_are_those_of_the_run() -> None:
-    found = sizes(uneven(10**6, lr2=0.5))
-    assert found is not None
+    found = known(sizes(uneven(10**6, lr2=0.5)))
     assert (found.N, found.L, found.w == 1, found.eta == 0.5) == (2, 2, True, True)
     assert float(found.rarity) == pytest.approx(log_rarity(6), abs=1e-12)
 

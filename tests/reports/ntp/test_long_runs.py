@@ -1,6 +1,5 @@
 """Audits beyond the true steps: what is guaranteed, enclosed, drawn, and not judged."""
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -8,10 +7,12 @@ import pytest
 
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, broken, free_dataset
-from marginaudit.reports import LEDGER, Claim, Verdict
-from marginaudit.reports.judgements import Bounded, Limit
+from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run, bounds
 from marginaudit.reports.ntp.rates import rates_answer
+from tests.measured import judgement
+from tests.solutions import known
+from tests.twins import scaled, twin
 
 SMALL = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
 DEGENERATE = free_dataset(V=20, N=100, L=8, seed=4)
@@ -47,20 +48,12 @@ def test_what_is_guaranteed_is_true_of_the_run(name: str) -> None:
     assert (stage.log_loss[kept] <= bounds.log_loss(run, t) + 1e-9 * np.abs(stage.log_loss[kept])).all()
 
 
-def tightened(claim: Claim, by: float) -> Claim:
-    judgement = claim.judgement
-    assert isinstance(judgement, Bounded)
-    upper = judgement.upper
-    assert upper is not None
-    return replace(claim, judgement=replace(judgement, upper=lambda run, t: np.asarray(upper(run, t)) * by))
-
-
 @pytest.mark.parametrize("claim", ["ntp.theorem2.weight", "ntp.theorem2.loss"])
 def test_a_statement_beyond_its_threshold_needs_the_guarantee_to_reach(claim: str) -> None:
     run = far("example-1")
     assert LEDGER[claim].judge(run).verdict is Verdict.HOLDS
     # logarithms: a bound 100 times as negative is not what the theorems guarantee
-    found = tightened(LEDGER[claim], 100).judge(run)
+    found = scaled(LEDGER[claim], "", "upper", 100).judge(run)
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.informative_from is not None
 
@@ -87,10 +80,8 @@ def test_the_rate_is_the_laws(name: str) -> None:
     last = answer["decades"][-1]
     assert last["exponent"] == pytest.approx(last["predicted"], abs=1e-6)
     assert answer["asymptotic_from"] < 10**6
-    judgement = claim.judgement
-    assert isinstance(judgement, Limit)
-    off = replace(claim, judgement=replace(judgement, predicted=lambda run: 1.1 * judgement.predicted(run)))
-    assert off.judge(run).verdict is Verdict.VIOLATED
+    predicted = judgement("sharp.rate").predicted
+    assert twin(claim, "", predicted=lambda run: 1.1 * predicted(run)).judge(run).verdict is Verdict.VIOLATED
 
 
 def test_constraints_without_a_multiplier_are_tight_and_named() -> None:
@@ -110,5 +101,4 @@ def test_the_printed_floor_is_judged_without_a_step_of_stage_2(steps2: int, at: 
     found = LEDGER["ntp.theorem2.floor"].judge(Run(SMALL, Config(steps1=900, steps2=steps2, at=at)))
     assert found.verdict is Verdict.VIOLATED
     assert found.measured == LEDGER["ntp.theorem2.floor"].judge(far("small")).measured
-    assert found.witness is not None
-    assert ("loss_at_t" in found.witness) == (at is None)
+    assert ("loss_at_t" in known(found.witness)) == (at is None)

@@ -16,6 +16,7 @@ from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 from marginaudit.training.ntp.far.law import Law
 from tests.measured import measured
+from tests.solutions import known
 
 CYCLING = dataset_from_document(
     {
@@ -109,8 +110,7 @@ def test_no_row_breaks_and_none_is_judged_on_a_state_that_is_not_known(settings:
 @pytest.mark.parametrize("settings", LOST)
 def test_what_float64_loses_of_the_first_steps_is_enclosed(settings: dict[str, float]) -> None:
     on = Run(CYCLING, Config(steps1=900, steps2=299, **settings))  # type: ignore[arg-type]
-    assert on.enclosure is not None
-    assert on.enclosure.step.tolist() == list(range(300))
+    assert known(on.enclosure).step.tolist() == list(range(300))
     for name in ("ntp.theorem1.norm", "sharp.theorem1", "ntp.theorem1.direction.any-step"):
         found = measured(LEDGER[name]).judge(on)
         assert found.evidence is Evidence.CERTIFIED, name

@@ -16,6 +16,7 @@ from marginaudit.reports.ntp.run import NotAlgorithm1, Run
 from marginaudit.reports.run import once_a_run
 from marginaudit.training.ntp.far.horizon import LATE_SWITCH, MOST_TRUE_STEPS
 from marginaudit.training.ntp.stage1 import STAGE1_STEPS
+from tests.solutions import known
 
 SMALL = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
 CYCLE = broken(SMALL, "well_defined_orders")
@@ -124,17 +125,14 @@ def test_stage_1_goes_on_by_its_closed_form_where_that_is_proved() -> None:
 
 def test_what_is_enclosed_and_why_not() -> None:
     on = example(steps2=8, certify=6)
-    assert on.enclosure is not None
-    assert on.enclosure.step.tolist() == list(range(7))
+    assert known(on.enclosure).step.tolist() == list(range(7))
     assert on.not_enclosed is None
     assert example().not_enclosed == "not asked for"
     assert example().enclosure is None
     late = example(steps2=8, certify=3, at=(5,))
     assert late.not_enclosed == "no step up to 3 is recorded"
     assert "plain" in str(example(certify=3, optimizer="gd").not_enclosed)
-    first = example(steps2=8).first_steps
-    assert first is not None
-    assert first.step.tolist() == list(range(9))
+    assert known(example(steps2=8).first_steps).step.tolist() == list(range(9))
     many = Dataset(
         "many",
         tuple(map(str, range(70))),

@@ -14,12 +14,12 @@ from marginaudit.reports.ntp.claims.corollary1 import decide_corollary1
 from marginaudit.reports.ntp.quantities import label_margins
 from marginaudit.reports.series import FORMULA_ROUNDING, by_formula
 from tests.reports.ntp.samples import judged, pair, run, textbook_stage1
+from tests.solutions import known
 
 
 @pytest.mark.parametrize("suffix", ["", ".rederived"])
-@pytest.mark.parametrize("case", ["section-7"])
-def test_corollary_1_is_decided_for_every_T(case: str, suffix: str) -> None:
-    short, on = run(case, steps1=0, steps2=0), run(case, steps1=3, steps2=0)
+def test_corollary_1_is_decided_for_every_T(suffix: str) -> None:
+    short, on = (run("section-7", steps1=steps, steps2=0) for steps in (0, 3))
     T = 3
     W = list(textbook_stage1(on.dataset, T, on.eta0))[-1][0]
     n = on.dataset.collocation.function
@@ -33,8 +33,7 @@ def test_corollary_1_is_decided_for_every_T(case: str, suffix: str) -> None:
     outside = [LEDGER[f"ntp.corollary1.{side}{suffix}"].judgement.judge(on) for side in ("lower", "upper")]
     assert [one.measured for one in outside] == pytest.approx([margins.min(), margins.max()], rel=1e-12, abs=0)
     assert [one.bound for one in outside] == pytest.approx([A, 3 * A])
-    start, power = upper.first_violation, 7 if suffix else 5
-    assert start is not None
+    start, power = known(upper.first_violation), 7 if suffix else 5
     assert start == upper.informative_from == lower.informative_from
 
     def late_enough(T: float) -> bool:
@@ -42,8 +41,7 @@ def test_corollary_1_is_decided_for_every_T(case: str, suffix: str) -> None:
 
     assert late_enough(start)
     assert not late_enough(int(start * (1 - 1e-6)) - 1)
-    assert upper.witness is not None
-    assert upper.witness["margin"] > upper.witness["bound"]
+    assert known(upper.witness)["margin"] > known(upper.witness)["bound"]
     for side in ("lower", "upper"):
         untrained = judged(f"ntp.corollary1.{side}{suffix}", short)
         assert untrained.verdict is judged(f"ntp.corollary1.{side}{suffix}", on).verdict
@@ -63,8 +61,7 @@ def test_corollary_1_without_orthonormal_tokens_is_measured_where_it_speaks(size
         on = Run(data, Config(steps1=2, steps2=0))
         on.__dict__["trained"] = replace(on.training, margin_error=error * label_margins(on, on.training.B).max())
         outside = decided(on)
-        assert outside.bound is not None
-        of_bound = by_formula([outside.bound]).radius[0] / outside.bound
+        of_bound = by_formula([known(outside.bound)]).radius[0] / known(outside.bound)
         bars = 2 * (error + FORMULA_ROUNDING + of_bound)
         assert outside.repeats_within == pytest.approx(bars, rel=0.05, abs=0)
     truth = "false" if verdict is Verdict.VIOLATED else "true"
@@ -82,8 +79,7 @@ def test_thresholds_further_than_float64_counts_are_reported(lr1: float, lr2: fl
         found = LEDGER[claim].judge(on)
         assert found.verdict is not Verdict.BROKEN, found.detail
         if lr1 == 1e-100 and claim in COROLLARY1:
-            start = found.informative_from
-            assert start is not None
+            start = known(found.informative_from)
             assert start * lr1 == pytest.approx(
                 384 * on.norm_ov ** (5 if "rederived" not in claim else 7) * np.log(8) * np.log(start), rel=1e-9, abs=0
             )

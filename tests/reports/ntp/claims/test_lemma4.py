@@ -13,11 +13,10 @@ from marginaudit.training.ntp import loss_gradient
 EPS = float(np.finfo(float).eps)
 
 
-@pytest.mark.parametrize("seed", range(1))
-def test_lemma_4_agrees_with_the_gradient_as_eq_6_prints_it(seed: int) -> None:
-    data = free_dataset(V=6, N=14, L=5, seed=seed, max_count=3)
+def test_lemma_4_agrees_with_the_gradient_as_eq_6_prints_it() -> None:
+    data = free_dataset(V=6, N=14, L=5, seed=0, max_count=3)
     n = data.collocation.require_function()
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     one = np.zeros((6, 6))
     one[[data.index[n[x]] for x in data.vocabulary], range(6)] = 1
     for A in (0.1, 3.0, 20.0):

@@ -8,6 +8,7 @@ import pytest
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run
 from tests.reports.ntp.samples import judged, pair, small, with_copies
+from tests.solutions import known
 
 
 def test_sharp_lemma_6_is_an_equality_for_a_single_pair() -> None:
@@ -27,17 +28,12 @@ def test_lemma_6_bounds_a_sum_of_steps_however_wide_the_error_bars_of_the_trajec
     on.__dict__["trained"] = replace(on.training, stage2=wide)
     found = judged("ntp.lemma6", on)
     assert found.verdict is Verdict.HOLDS
-    assert found.curve is not None
-    assert found.curve.upper is not None
-    assert found.curve.lower is not None
     longer = replace(wide, norm=stage.norm * (1 + 1e-12))
     on.__dict__["trained"] = replace(on.training, stage2=longer)
     assert judged("ntp.lemma6", on).verdict is Verdict.VIOLATED
 
 
 def test_the_two_bounds_of_lemma_6_are_shown_together() -> None:
-    found = LEDGER["ntp.lemma6"].judge(small())
-    assert found.curve is not None
-    t = np.arange(1, 7)
-    assert found.curve.upper == pytest.approx(0.3 * t)
-    assert found.curve.lower == pytest.approx(0.3 * t / (2 * small().dataset.L_max * small().norm_kq))
+    curve, t = known(LEDGER["ntp.lemma6"].judge(small()).curve), np.arange(1, 7)
+    assert curve.upper == pytest.approx(0.3 * t)
+    assert curve.lower == pytest.approx(0.3 * t / (2 * small().dataset.L_max * small().norm_kq))

@@ -15,7 +15,7 @@ from marginaudit.reports import LEDGER, Evidence, Verdict
 from marginaudit.reports.ntp import Run
 from marginaudit.reports.ntp.claims import proposition2
 from tests.measured import judgement
-from tests.solutions import inexact
+from tests.solutions import inexact, known
 
 CLOSED_FORM = judgement("ntp.prop2.closed-form")
 
@@ -47,8 +47,7 @@ def test_a_violated_closed_form_shows_the_set_that_reaches_too_few() -> None:
 def test_the_failing_query_of_the_fewest_tokens_is_shown() -> None:
     on = Run(CASES["free-20"]())
     sizes = {q: len(on.dataset.orders[q].graph) for q, form in on.kq.closed_form.items() if not form.holds}
-    found = LEDGER["ntp.prop2.closed-form"].judge(on).witness
-    assert found is not None
+    found = known(LEDGER["ntp.prop2.closed-form"].judge(on).witness)
     assert sizes[found["query"]] == min(sizes.values()) < max(sizes.values())
 
 

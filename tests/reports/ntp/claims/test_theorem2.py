@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.ntp import CASES, Dataset, Sample
-from marginaudit.reports import LEDGER
-from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.verdict import Verdict
+from tests.measured import judgement
 from tests.reports.ntp.samples import judged
 
 
@@ -27,11 +26,10 @@ def test_a_step_before_the_late_ones_is_judged(rare: Run, name: str) -> None:
 
 def needed_T(T: int, kappa: float) -> float:
     """The T that Theorem 2 needs, of a run with T steps of stage 1, so long that the factor of log T is kappa."""
-    data, judgement = CASES["example-1"](), LEDGER["ntp.theorem2.weight"].judgement
+    data = CASES["example-1"]()
     lr1 = float(384 * Run(data, Config()).norm_ov ** 5 * np.log(data.V) / kappa)
-    assert isinstance(judgement, Bounded)
-    assert judgement.threshold is not None
-    return judgement.threshold(Run(data, Config(steps1=T, lr1=lr1))).needed
+    found: float = judgement("ntp.theorem2.weight").threshold(Run(data, Config(steps1=T, lr1=lr1))).needed
+    return found
 
 
 def test_a_stage_1_of_two_steps_may_be_long_enough() -> None:

@@ -11,7 +11,6 @@ from scipy.optimize import minimize
 
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.reports import LEDGER, Evidence, Verdict
-from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims.theorem2_floor import (
     decide_floor,
@@ -23,16 +22,16 @@ from marginaudit.reports.ntp.claims.theorem2_floor import (
 from marginaudit.training.ntp import stage2_loss
 from marginaudit.training.ntp.model.losses import infimum_ball as infimum
 from marginaudit.training.ntp.model.losses import log_infimum_ball
+from tests.measured import judgement
 from tests.reports.ntp.samples import run, small
 from tests.twins import one_entry_off
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_true_floor_holds_where_the_printed_one_is_violated(case: str) -> None:
-    claim, on = LEDGER["ntp.theorem2.floor"], run(case, steps2=20)
-    assert claim.judge(on).verdict is Verdict.VIOLATED
-    assert isinstance(claim.judgement, Equal)
-    true = replace(claim.judgement, expected=log_infimum)
+    on = run(case, steps2=20)
+    assert LEDGER["ntp.theorem2.floor"].judge(on).verdict is Verdict.VIOLATED
+    true = replace(judgement("ntp.theorem2.floor"), expected=log_infimum)
     found = true.judge(on)
     assert (found.verdict, found.evidence) == (Verdict.HOLDS, Evidence.CERTIFIED)
     assert one_entry_off(true).judge(on).verdict is Verdict.VIOLATED
@@ -58,8 +57,6 @@ ABSENT = Dataset("absent", ("a", "b", "q"), (Sample(("a", "q"), "a"),), (1,), ne
 
 @pytest.mark.parametrize("data", [free_dataset(V=6, N=20, L=5, seed=2), ABSENT], ids=["answered", "not answered"])
 def test_the_losses_in_ball_arithmetic_are_the_textbook_ones(data: Dataset) -> None:
-    import flint
-
     on = Run(data, Config(steps1=5, steps2=2))
     classes = on.training.classes
     S = np.random.default_rng(0).standard_normal((data.V, data.V))
@@ -77,8 +74,6 @@ def test_the_losses_in_ball_arithmetic_are_the_textbook_ones(data: Dataset) -> N
 
 
 def test_no_search_finds_a_loss_below_the_floor() -> None:
-    import flint
-
     data = free_dataset(V=4, N=5, L=4, seed=0)
     on = Run(data, Config(steps1=20, steps2=2))
     A = on.training.margin

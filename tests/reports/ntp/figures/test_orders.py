@@ -14,6 +14,7 @@ from marginaudit.orders.ntp import Dataset, QueryOrder, check_assumption, datase
 from marginaudit.reports.ntp.figures import orders
 from marginaudit.reports.ntp.figures.orders import hasse, layers, lines, orders_figure, panels, witness
 from tests.command_line import SVOP, Command, dataset_file
+from tests.solutions import known
 
 CONFUSED = Dataset.from_sentences("x", ["abab", "bac", "cbaa"])
 """Under a, a and b beat each other; b beats c."""
@@ -56,8 +57,7 @@ def test_tokens_lie_below_the_middle_of_what_beats_them() -> None:
 
 
 def test_the_witness_is_red() -> None:
-    confusion = check_assumption(CONFUSED, "no_confused_tokens").witness
-    assert confusion is not None
+    confusion = known(check_assumption(CONFUSED, "no_confused_tokens").witness)
     tokens, edges = witness(CONFUSED.orders["a"], confusion)
     assert tokens == {"a", "b"}
     assert edges >= {("a", "b"), ("b", "a")}
@@ -88,9 +88,7 @@ def test_tokens_have_the_colours_of_their_classes() -> None:
     optimal = [text for text in axis.texts if text.get_text() in CONFUSED.orders["b"].optimal]
     assert optimal
     for text in optimal:
-        patch = text.get_bbox_patch()
-        assert patch is not None
-        assert patch.get_edgecolor() == to_rgba(orders.OPTIMAL)
+        assert known(text.get_bbox_patch()).get_edgecolor() == to_rgba(orders.OPTIMAL)
 
 
 def test_large_orders_are_left_out_but_for_what_breaks_an_assumption(monkeypatch: pytest.MonkeyPatch) -> None:
