@@ -12,7 +12,7 @@ from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp.algorithm1 import dense_steps, true_steps
 from marginaudit.reports.ntp.config import Config
-from marginaudit.reports.ntp.run import NotAlgorithm1, Run
+from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
 from marginaudit.training.ntp.far.horizon import LATE_SWITCH, MOST_TRUE_STEPS
 from marginaudit.training.ntp.stage1 import STAGE1_STEPS
@@ -24,11 +24,6 @@ CYCLE = broken(SMALL, "well_defined_orders")
 
 def example(**config: Any) -> Run:
     return Run(CASES["example-1"](), Config(**({"steps1": 5, "steps2": 4} | config)))
-
-
-def test_step_sizes_are_the_papers_or_those_given() -> None:
-    assert (example().eta0, example().eta) == (0.1, 0.025)
-    assert (example(lr1=3.0, lr2=4.0).eta0, example(lr1=3.0, lr2=4.0).eta) == (3.0, 4.0)
 
 
 def test_every_step_is_recorded_then_a_hundred_a_decade_then_twenty() -> None:
@@ -98,14 +93,6 @@ def test_the_run_of_another_length_shares_what_does_not_depend_on_it() -> None:
     assert other.assumption("injective") is on.assumption("injective")
 
 
-def test_statements_speak_of_normalised_descent() -> None:
-    plain = example(optimizer="gd")
-    with pytest.raises(NotAlgorithm1, match="normalised gradient descent"):
-        _ = plain.training
-    assert plain.trained.stage2.step[-1] == 4
-    assert example().training is not None
-
-
 def test_stage_1_goes_on_by_its_closed_form_where_that_is_proved() -> None:
     on = example()
     assert (on.stage1_steps.step[-1], on.stage1.step[-1]) == (5, 10**18)
@@ -153,15 +140,6 @@ def test_a_solver_that_fails_leaves_no_solution(monkeypatch: pytest.MonkeyPatch)
     assert on.solved("ov") is on.ov
     found = LEDGER["ntp.lemma6"].judge(on)
     assert (found.verdict, found.detail) == (Verdict.INCONCLUSIVE, "Not decided: no.")
-
-
-def test_what_does_not_exist_has_no_norm() -> None:
-    with pytest.raises(ValueError, match="infeasible"):
-        _ = Run(CYCLE).norm_kq
-    assert example().norm_kq == pytest.approx(np.sqrt(13 / 6))
-    assert example().norm_ov == pytest.approx(np.sqrt(3))
-    assert not Run(Dataset.from_sentences("n", ["abc"])).trainable
-    assert example().trainable
 
 
 def test_a_quantity_is_computed_once_for_each_of_its_arguments() -> None:

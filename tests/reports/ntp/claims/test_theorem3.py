@@ -9,13 +9,14 @@ import pytest
 
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.reports import LEDGER, Verdict
-from marginaudit.reports.judgements import HiddenConstant
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import theorem3
 from marginaudit.reports.ntp.claims.theorem3 import late_from
 from marginaudit.reports.ntp.claims.theorem3_prediction import decide_prediction, paper_length
 from marginaudit.reports.ntp.error_bars import score_error
 from marginaudit.reports.ntp.quantities import asymptotic_from
+from tests.measured import judgement
+from tests.solutions import known
 
 
 @cache
@@ -28,12 +29,10 @@ def run() -> Run:
 def test_the_gaps_are_the_smallest_over_all_pairs() -> None:
     on, data = run(), run().dataset
     for name, late in (("ntp.theorem3.order", False), ("ntp.theorem3.order.rederived", True)):
-        judgement = LEDGER[name].judgement
-        assert isinstance(judgement, HiddenConstant)
-        assert (judgement.side, judgement.late) == ("lower", late)
-        assert judgement.shape(on, np.array([3.0, 7.0])) == pytest.approx([3.0, 7.0])
-        found = judgement.measure(on)
-        assert found.step is not None
+        order = judgement(name)
+        assert (order.side, order.late) == ("lower", late)
+        assert order.shape(on, np.array([3.0, 7.0])) == pytest.approx([3.0, 7.0])
+        found = order.measure(on)
         assert found.step.tolist() == list(range(1, 13))
         for record in range(1, 13):
             S = on.training.stage2.score_matrix(record, data.V)
@@ -65,9 +64,7 @@ def test_late_begins_where_the_direction_shows_the_order_for_good(monkeypatch: p
     assert 1 < begins < 3000
     assert late_from(on) == max(begins, asymptotic_from(on))
     assert late_from(Run(data, Config(steps2=begins - 1))) == np.inf
-    wrong = LEDGER["ntp.theorem3.order.rederived"].judgement
-    assert isinstance(wrong, HiddenConstant)
-    gaps = wrong.measure(on)
+    gaps = judgement("ntp.theorem3.order.rederived").measure(on)
     assert (gaps.value <= 0).any()
     assert (gaps.value[begins - 1 :] > 0).all()
     monkeypatch.setattr(theorem3, "asymptotic_from", lambda _: 0.0)
@@ -80,8 +77,7 @@ def test_the_prediction_is_judged_at_the_first_step_or_the_last(name: str, step:
     data, n = on.dataset, on.dataset.collocation.require_function()
     found = LEDGER[name].judge(on)
     assert (found.verdict, found.worst_step, found.first_violation) == (Verdict.VIOLATED, step, step)
-    witness = found.witness
-    assert witness is not None
+    witness = known(found.witness)
     S = on.training.stage2.score_matrix(step, data.V)[:, data.index[witness["query"]]]
     bag = np.zeros(data.V)
     copies = witness["copies"] - (witness["x"] == witness["query"])
