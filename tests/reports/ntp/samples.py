@@ -52,12 +52,21 @@ def textbook_stage1(data: Dataset, steps: int, eta0: float) -> Iterator[tuple[Fl
         W = W - eta0 * G / np.linalg.norm(G)
 
 
+def retrained(on: Run, **members: Any) -> Run:
+    """A run of the same data and settings whose training has other members."""
+    other = Run(on.dataset, on.config)
+    other.__dict__["trained"] = replace(on.trained, **members)
+    return other
+
+
+def changed(on: Run, **columns: Any) -> Run:
+    """The run with other columns of stage 2."""
+    return retrained(on, stage2=replace(on.trained.stage2, **columns))
+
+
 @cache
 def small(error: float = 0.0) -> Run:
     """A small run whose state is stated to be off by so much, relative."""
     on = Run(free_dataset(V=5, N=9, L=4, seed=1, max_count=50), Config(steps1=30, steps2=6, lr2=0.3))
-    if error:
-        stage = on.training.stage2
-        wide = replace(stage, distance_error=np.where(stage.step > 0, error * stage.step, np.nan))
-        on.__dict__["trained"] = replace(on.training, stage2=wide)
-    return on
+    step = on.training.stage2.step
+    return changed(on, distance_error=np.where(step > 0, error * step, np.nan)) if error else on

@@ -1,4 +1,4 @@
-"""A solution, steps or a scale that is not there is named, before numpy fails on it."""
+"""A law, steps or a scale that is not there is named, before numpy fails on it."""
 
 from dataclasses import replace
 from inspect import unwrap
@@ -8,47 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marginaudit.margins.errors import NotExact
-from marginaudit.margins.ntp import solve_kq
-from marginaudit.orders.ntp import CASES, broken
+from marginaudit.orders.ntp import CASES
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit
 from marginaudit.reports.judgements.bounded import Threshold
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims import lemma4, proposition1, theorem1_rate
+from marginaudit.reports.ntp.claims import theorem1_rate
 from marginaudit.reports.ntp.rates import measured_constants
 from marginaudit.reports.series import Series, by_formula, series
 from marginaudit.reports.snap.claims import lemma12
 from tests.measured import judgement
-
-NOTHING = solve_kq(broken(CASES["example-1"](), "well_defined_orders"))
-INFEASIBLE = "the max-margin problem is infeasible"
-INEXACT = "the max-margin problem has no exact solution"
+from tests.reports.ntp.samples import retrained
 
 
-def unsolved() -> Any:
-    """Example 1 without solutions."""
+def test_without_an_asymptotic_law() -> None:
     run = Run(CASES["example-1"](), Config(steps1=3, steps2=2))
-    run.__dict__ |= {"ov": NOTHING, "kq": NOTHING, "trained": replace(run.trained, asymptotics=None)}
-    return run
-
-
-@pytest.mark.parametrize(
-    ("compute", "said"),
-    [
-        (judgement("ntp.lemma2").measure, INFEASIBLE),
-        (lemma4.lemma4_sides, INFEASIBLE),
-        (judgement("ntp.prop2.corollary").measure, INFEASIBLE),
-        (judgement("sharp.floor").judge, INFEASIBLE),
-        (judgement("ntp.prop2.closed-form").measure, INFEASIBLE),
-        (judgement("sharp.rate").measure, "the run has no asymptotic law"),
-        (lambda run: proposition1.bent(run, 1), INEXACT),
-        (judgement("sharp.prop2").measure, INEXACT),
-    ],
-)
-def test_without_a_solution(compute: Any, said: str) -> None:
-    with pytest.raises((ValueError, NotExact, BeyondTheRun), match=f"^{said.replace('*', '[*]')}$"):
-        compute(unsolved())
+    with pytest.raises(BeyondTheRun, match=r"^the run has no asymptotic law$"):
+        judgement("sharp.rate").measure(retrained(run, asymptotics=None))
 
 
 def stepless(_: object) -> Series:
@@ -110,9 +86,8 @@ def test_the_rates_constant_is_from_the_enclosure_only_where_float64_has_none(mo
     ):
         enclosed = not degenerate and (error == np.inf or by_balls is not None)
         stage = replace(run.trained.stage2, error=np.full(21, error), distance_error=np.full(21, 0.25))
-        again: Any = Run(run.dataset, run.config)
         asymptotics = replace(run.trained.asymptotics, degenerate=degenerate)
-        again.__dict__["trained"] = replace(run.trained, stage2=stage, asymptotics=asymptotics, enclosed=by_balls)
+        again = retrained(run, stage2=stage, asymptotics=asymptotics, enclosed=by_balls)
         constant = judgement("sharp.rate").measure(again)
         assert (constant.value.tolist() == [0.5 * 9, 0.25 * 100]) is enclosed
         assert (constant.radius.tolist() == [0.1 * 9, 0.2 * 100]) is enclosed

@@ -10,7 +10,7 @@ import pytest
 from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.reports import Evidence
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.ntp import Config, Run, error_bars
+from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error, score_error, state_error
 from marginaudit.reports.ntp.quantities import (
     direction,
@@ -29,7 +29,7 @@ from marginaudit.reports.ntp.quantities import (
     stage2_norm,
 )
 from marginaudit.reports.series import FORMULA_ROUNDING, series
-from tests.reports.ntp.samples import SKEW, pair
+from tests.reports.ntp.samples import SKEW, changed, pair, retrained
 from tests.solutions import known
 
 EPS = float(np.finfo(float).eps)
@@ -124,9 +124,8 @@ def test_the_norm_of_one_relation_is_that_of_a_sum_of_equal_steps() -> None:
     stage = on.training.stage2
 
     def bars(norms: Any, data: Dataset = PAIR) -> Any:
-        other = Run(data, on.config)
-        wide = replace(stage, norm=np.asarray(norms), distance_error=np.where(stage.step > 0, 0.5, np.nan))
-        other.__dict__["trained"] = replace(on.training, stage2=wide)
+        other = changed(on, norm=np.asarray(norms), distance_error=np.where(stage.step > 0, 0.5, np.nan))
+        other.dataset = data
         return stage2_norm(other, 1)
 
     whole = 0.5 * stage.step
@@ -159,10 +158,10 @@ def test_products_with_tokens_of_zeros_are_exact_and_with_tiny_ones_not_known() 
         on = Run(replace(PAIR, embedding=size * np.eye(2)), Config(steps1=2, steps2=2))
         for stage in (on.training.stage1, on.training.stage2):
             lost: Any = replace(stage, distance_error=np.full(len(stage), np.nan), norm=np.zeros(len(stage)))
-            assert error_bars.margin_error(on, lost)[-1] == expected
-        on.__dict__["trained"] = replace(on.training, stage2=lost)
-        assert score_error(on)[-1] == pytest.approx(expected, abs=1e-13)
-        assert not np.isnan(stage2_log_loss(on, 0).radius).any()
+            assert margin_error(on, lost)[-1] == expected
+        unknown = retrained(on, stage2=lost)
+        assert score_error(unknown)[-1] == pytest.approx(expected, abs=1e-13)
+        assert not np.isnan(stage2_log_loss(unknown, 0).radius).any()
 
 
 def test_scores_of_long_tokens_are_off_by_more() -> None:
@@ -181,10 +180,8 @@ def test_scores_of_long_tokens_are_off_by_more() -> None:
 
 def test_the_excess_is_known_where_it_is_0() -> None:
     on = example(steps2=3)
-    stage = on.training.stage2
-    gone = replace(stage, log_excess=np.array([-np.inf, *stage.log_excess[1:]]))
-    on.__dict__["trained"] = replace(on.training, stage2=gone)
-    assert np.isfinite(log_excess_error(on)).all()
+    gone = changed(on, log_excess=np.array([-np.inf, *on.training.stage2.log_excess[1:]]))
+    assert np.isfinite(log_excess_error(gone)).all()
 
 
 def test_records_that_float64_lost_are_taken_from_the_enclosure() -> None:
@@ -223,8 +220,8 @@ def test_an_enclosure_takes_the_place_of_records_that_it_has_all_of() -> None:
 
 def test_the_references_own_error_counts() -> None:
     on = example()
-    off = Run(on.dataset, on.config)
-    off.__dict__ |= {"trained": on.trained, "kq": replace(on.kq.optimal(), direction_radius=0.5)}
+    off = retrained(on)
+    off.__dict__["kq"] = replace(on.kq.optimal(), direction_radius=0.5)
     wide = direction(on.training.stage2, 0.5, 2)
     np.testing.assert_array_equal(stage2_direction(off, 2).radius, wide.radius)
     assert (stage2_direction(on, 2).radius < 1e-6).all()

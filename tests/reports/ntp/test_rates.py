@@ -14,6 +14,7 @@ from marginaudit.reports.ntp.rates import (
     measured_constants,
     rates_answer,
 )
+from tests.reports.ntp.samples import retrained
 from tests.solutions import known
 
 STEP = np.unique(np.rint(np.geomspace(1, 1e9, 400)).astype(np.int64))
@@ -152,16 +153,11 @@ def test_what_a_report_says_of_rates() -> None:
     off = stage.distance_error[1:]
     np.testing.assert_allclose(bars, off * (stage.distance[1:] + off / 2) * step**2.0)
 
-    late = Run(on.dataset, on.config)
-    late.__dict__["trained"] = replace(on.trained, asymptotics=replace(asymptotics, degenerate=True))
-    found = rates_answer(late)
+    found = rates_answer(retrained(on, asymptotics=replace(asymptotics, degenerate=True)))
     assert (found["law"], found["degenerate"]) == ("C log^2(t) / t^2", True)
-    unknown = Run(on.dataset, on.config)
-    unknown.__dict__["trained"] = replace(on.trained, asymptotics=replace(asymptotics, law=None))
+    unknown = retrained(on, asymptotics=replace(asymptotics, law=None))
     assert rates_answer(unknown)["constant_predicted"] is None
-    nothing = Run(on.dataset, on.config)
-    nothing.__dict__["trained"] = replace(on.trained, asymptotics=None)
-    found = rates_answer(nothing)
+    found = rates_answer(retrained(on, asymptotics=None))
     assert found["decades"] == answer["decades"]
     assert {found[name] for name in ("degenerate", "law", "constant_measured", "asymptotic_from")} == {None}
     empty = Run(on.dataset, Config(steps1=50, steps2=0))

@@ -1,13 +1,11 @@
 """Lemma 6, printed and sharper."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run
-from tests.reports.ntp.samples import judged, pair, small, with_copies
+from tests.reports.ntp.samples import changed, judged, pair, small, with_copies
 from tests.solutions import known
 
 
@@ -16,21 +14,17 @@ def test_sharp_lemma_6_is_an_equality_for_a_single_pair() -> None:
     found = judged("sharp.lemma6", on)
     assert found.verdict is Verdict.HOLDS
     assert found.slack == pytest.approx(1, abs=1e-12)
-    stage = on.training.stage2
-    on.__dict__["trained"] = replace(on.training, stage2=replace(stage, norm=stage.norm * (1 - 1e-12)))
-    assert judged("sharp.lemma6", on).verdict is Verdict.VIOLATED
+    shorter = changed(on, norm=on.training.stage2.norm * (1 - 1e-12))
+    assert judged("sharp.lemma6", shorter).verdict is Verdict.VIOLATED
 
 
 def test_lemma_6_bounds_a_sum_of_steps_however_wide_the_error_bars_of_the_trajectory_are() -> None:
     on = Run(with_copies(), Config(steps2=50))
     stage = on.training.stage2
-    wide = replace(stage, distance_error=np.where(stage.step > 0, 1e-3, np.nan))
-    on.__dict__["trained"] = replace(on.training, stage2=wide)
-    found = judged("ntp.lemma6", on)
-    assert found.verdict is Verdict.HOLDS
-    longer = replace(wide, norm=stage.norm * (1 + 1e-12))
-    on.__dict__["trained"] = replace(on.training, stage2=longer)
-    assert judged("ntp.lemma6", on).verdict is Verdict.VIOLATED
+    wide = changed(on, distance_error=np.where(stage.step > 0, 1e-3, np.nan))
+    assert judged("ntp.lemma6", wide).verdict is Verdict.HOLDS
+    longer = changed(wide, norm=stage.norm * (1 + 1e-12))
+    assert judged("ntp.lemma6", longer).verdict is Verdict.VIOLATED
 
 
 def test_the_two_bounds_of_lemma_6_are_shown_together() -> None:

@@ -1,7 +1,6 @@
 """Lemma 7, printed, re-derived and sharper: verdicts; the two cosines that it compares, and their error bars."""
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from marginaudit.reports.ntp.error_bars import state_error
 from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.training.ntp import loss_gradient
 from tests.measured import measured
-from tests.reports.ntp.samples import judged, small
+from tests.reports.ntp.samples import changed, judged, retrained, small
 from tests.solutions import known
 
 
@@ -36,10 +35,8 @@ def test_lemma_7_is_decided_by_formula_before_its_threshold_and_on_the_run_beyon
 def test_a_gradient_that_rounding_hides_decides_nothing() -> None:
     on = small()
     stage = on.training.stage2
-    lost = replace(stage, descent_reference=np.where(stage.step >= 4, np.nan, stage.descent_reference))
-    other = Run(on.dataset, on.config)
-    other.__dict__ |= {"trained": replace(on.training, stage2=lost), "kq": on.kq}
-    found = {name: measured(LEDGER[name]).judge(other) for name in ("ntp.lemma7", "sharp.lemma7")}
+    lost = changed(on, descent_reference=np.where(stage.step >= 4, np.nan, stage.descent_reference))
+    found = {name: measured(LEDGER[name]).judge(lost) for name in ("ntp.lemma7", "sharp.lemma7")}
     assert [one.verdict for one in found.values()] == [Verdict.INCONCLUSIVE, Verdict.VACUOUS]
     assert {one.detail.partition(".")[0] for one in found.values()} == {"From t = 4 on rounding hides the gradient"}
 
@@ -60,9 +57,8 @@ def test_without_a_gradient_a_bound_is_vacuous_where_the_longest_w_and_the_least
     sharp = on.norm_kq * math.log(2 * L**3 * rarity)
     assert (begins > 1000) == (step_size < 0.3)
     assert (sharp / (1000 * step_size) / math.sqrt(2 * square) >= reach) == ("sharp.lemma7" in vacuous)
-    stage = on.training.stage2
-    on.__dict__["trained"] = replace(on.training, stage2=replace(stage, descent_reference=np.full(4, np.nan)))
-    found = {name: measured(LEDGER[name]).judge(on) for name in LEMMA_7}
+    lost = changed(on, descent_reference=np.full(4, np.nan))
+    found = {name: measured(LEDGER[name]).judge(lost) for name in LEMMA_7}
     assert tuple(name for name, one in found.items() if one.verdict is Verdict.VACUOUS) == vacuous
     for name, one in found.items():
         assert one.detail.startswith("From t = 1 on rounding hides the gradient.")
@@ -98,10 +94,8 @@ def test_lemma_7_error_bars_hold_what_an_error_of_W_does() -> None:
     on = Run(free_dataset(V=5, N=12, L=4, seed=1), Config(steps1=200, steps2=30, lr2=0.3))
     stage, best = on.training.stage2, on.kq.optimal().scores
     moved = 1e-5
-    off = replace(stage, distance_error=np.where(stage.step > 0, moved / np.where(stage.norm > 0, stage.norm, 1), 0.0))
-    nominal = lead(on)
-    on.__dict__["trained"] = replace(on.training, stage2=off)
-    bars = lead(on).radius
+    off = np.where(stage.step > 0, moved / np.where(stage.norm > 0, stage.norm, 1), 0.0)
+    nominal, bars = lead(on), lead(changed(on, distance_error=off)).radius
     rng = np.random.default_rng(0)
     worst = 0.0
     for record in range(1, len(stage)):
@@ -140,14 +134,10 @@ def test_what_lies_beyond_the_reference() -> None:
     """Where scores alone are recorded, or s + al is not above 0, ||W|| - s as it is."""
     on = small()
     stage = on.training.stage2
-    backwards = replace(stage, along=-9.0 - 0 * stage.along)
-    assert (backwards.along + stage.rest @ stage.reference < 0).all()
-    for training in (
-        replace(on.training, form="embedding space"),
-        replace(on.training, stage2=backwards),
-    ):
-        other, stage = Run(on.dataset, on.config), training.stage2
-        other.__dict__ |= {"trained": training, "kq": on.kq}
+    backwards = -9.0 - 0 * stage.along
+    assert (backwards + stage.rest @ stage.reference < 0).all()
+    for other in (retrained(on, form="embedding space"), changed(on, along=backwards)):
+        stage = other.training.stage2
         value = (stage.descent_rest - (stage.norm - stage.along) * stage.descent_reference)[1:] / stage.norm[1:]
         assert lead(other).value.tolist() == value.tolist()
 

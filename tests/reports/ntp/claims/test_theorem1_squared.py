@@ -32,6 +32,7 @@ from marginaudit.reports.ntp.claims.theorem1_squared import (
 )
 from tests.measured import measured
 from tests.proof_instances import SEEDS, carrying, descent, fluxes, instances, margins, reference, sentences
+from tests.reports.ntp.samples import retrained
 from tests.solutions import known
 from tests.test_proofs_rates import idle_edge
 
@@ -409,9 +410,7 @@ def test_the_reduced_model_is_the_one_of_training(monkeypatch: pytest.MonkeyPatc
     assert model.exact is trained.exact
     assert made == []
     monkeypatch.undo()
-    without = Run(CASES["free-20"](), Config(steps1=30, steps2=30))
-    without.__dict__["trained"] = replace(run.training, reduced=None)
-    again = theorem1_squared.reduced(without)
+    again = theorem1_squared.reduced(retrained(run, reduced=None))
     assert again.exact is not model.exact
     assert again.exact.norm_squared == model.exact.norm_squared
     assert [*again.exact.slack] == [*model.exact.slack]

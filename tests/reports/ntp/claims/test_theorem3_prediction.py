@@ -23,6 +23,7 @@ from marginaudit.reports.ntp.claims.theorem3_prediction import decide_prediction
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.run import Run
 from tests.measured import measured
+from tests.reports.ntp.samples import changed, retrained
 from tests.solutions import known
 from tests.strategies import datasets
 
@@ -186,13 +187,6 @@ def test_copies_within_the_error_bars(
     assert (found.rival.other, found.copies, found.answered_below) == expected
 
 
-def changed(run: Run, **columns: Any) -> Run:
-    """The run with other columns of stage 2."""
-    other = Run(run.dataset, run.config)
-    other.__dict__["trained"] = replace(run.trained, stage2=replace(run.trained.stage2, **columns))
-    return other
-
-
 def test_the_detail_says_what_the_error_bars_leave_open() -> None:
     run = Run(CASES["example-1"](), Config(steps1=200, steps2=100, at=(1, 50, 100)))
     claim = measured(LEDGER["ntp.theorem3.prediction.rederived"])
@@ -276,8 +270,8 @@ def test_a_model_that_does_not_answer_by_attention_leaves_it_open(monkeypatch: p
     monkeypatch.undo()
     far = changed(run, rest=1e6 * run.trained.stage2.rest, along=1e6 * run.trained.stage2.along)
     assert measured(LEDGER["ntp.theorem3.prediction.rederived"]).judge(far).verdict is Verdict.VIOLATED
-    far.__dict__["trained"] = replace(far.trained, common_margin=False)
-    finding = measured(LEDGER["ntp.theorem3.prediction.rederived"]).judge(far)
+    apart = retrained(far, common_margin=False)
+    finding = measured(LEDGER["ntp.theorem3.prediction.rederived"]).judge(apart)
     assert finding.verdict is Verdict.INCONCLUSIVE
     assert "copies is answered n(x_0)" in finding.detail
 

@@ -16,6 +16,7 @@ from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.tables import PROPOSITION2
 from tests.command_line import NO_FUNCTION
 from tests.orders.ntp import restated
+from tests.reports.ntp.samples import retrained
 from tests.reports.ntp.tables.counted import CONFUSED, COUNTED, CYCLE, GENERAL, LENGTH, NORM_KQ, PLAIN, counted
 from tests.solutions import inexact
 from tests.strategies import realizable_datasets
@@ -62,8 +63,7 @@ def test_trained_is_the_last_W_scaled_to_the_norm_of_the_solution() -> None:
 
 
 def test_where_training_stops_early_its_last_step_is_given() -> None:
-    run = Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=40))
-    run.__dict__["trained"] = replace(run.trained, stopped="for a reason")
+    run = retrained(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=40)), stopped="for a reason")
     run.__dict__["steps2"] = 1000
     assert PROPOSITION2.of(run)[0]["steps"] == 40
 
@@ -71,10 +71,7 @@ def test_where_training_stops_early_its_last_step_is_given() -> None:
 def test_untrained_weights_have_no_direction() -> None:
     table = PROPOSITION2.of(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=0)))
     assert all(row["trained"] is row["steps"] is None and row["solved"] for row in table)
-    run = counted()
-    other = Run(run.dataset, run.config)
-    other.__dict__["trained"] = replace(run.trained, W_kq=np.full((5, 5), np.inf))
-    assert PROPOSITION2.of(other)[0]["trained"] is None
+    assert PROPOSITION2.of(retrained(counted(), W_kq=np.full((5, 5), np.inf)))[0]["trained"] is None
 
 
 def test_confused_tokens_are_left_out() -> None:
