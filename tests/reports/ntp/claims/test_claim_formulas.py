@@ -14,7 +14,6 @@ from marginaudit.reports import LEDGER, Evidence
 from marginaudit.reports.judgements import Decided
 from marginaudit.reports.ntp import Config, Run, bounds
 from marginaudit.reports.ntp.claims import theorem2_floor
-from marginaudit.reports.ntp.claims.lemma6 import LEMMA6_LOWER
 from marginaudit.reports.ntp.claims.lemma7 import lemma7_threshold
 from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
@@ -82,7 +81,7 @@ def test_theorem_1_and_lemma_6(case: str) -> None:
     on, x = run(case), numbers(run(case))
     direction = judgement("ntp.theorem1.direction")
     assert (direction.largest, direction.first) == (2.0, 2)
-    for norm in (judgement("ntp.theorem1.norm"), LEMMA6_LOWER):
+    for norm in (judgement("ntp.theorem1.norm"), judgement("ntp.lemma6").decide.keywords["lower"]):
         agree(norm.guaranteed_lower(on, T), T * x["eta"] / 2**0.5 / x["kq"])
 
 

@@ -35,7 +35,6 @@ def drawn(
     law: Any = LAWS,
     records: int = 6,
     step: Any = STEP,
-    name: str = "x$y",
 ) -> Axes:
     stage = SimpleNamespace(
         step=np.array(step[:records]),
