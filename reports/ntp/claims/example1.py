@@ -20,6 +20,9 @@ COLLOCATION = {"S": "V", "V": "O", "O": "P", "P": "S"}
 RELATIONS = (("S", "S", "P"), ("V", "V", "S"), ("O", "O", "S"), ("O", "O", "V"), ("P", "O", "P"))
 """(query, winner, loser)."""
 
+PAIRS, TRIPLES = (list(product(TOKENS, repeat=number)) for number in (2, 3))
+"""All (x, n(x)) and (query, winner, loser) that could be."""
+
 
 def names(run: Run) -> Mapping[str, Token] | None:
     """The run's token for each of S, V, O, P if its samples are those of Example 1, else None."""
@@ -47,26 +50,19 @@ def named(run: Run) -> Mapping[str, Token]:
     return name
 
 
-def _pairs_and_triples() -> tuple[list[tuple[str, str]], list[tuple[str, str, str]]]:
-    return list(product(TOKENS, TOKENS)), list(product(TOKENS, TOKENS, TOKENS))
-
-
 def _found(run: Run) -> Series:
     """1 for every n(x) = y and every x >_q x' that the data give, over all x, y, x', q."""
     name, data = named(run), run.dataset
-    pairs, triples = _pairs_and_triples()
-    values = [int(data.collocation.maps(name[x], name[y])) for x, y in pairs]
-    for q, winner, loser in triples:
+    values = [int(data.collocation.maps(name[x], name[y])) for x, y in PAIRS]
+    for q, winner, loser in TRIPLES:
         order = data.orders.get(name[q])
         values.append(int(order is not None and order.graph.has_edge(name[winner], name[loser])))
-    labels = [f"n({x}) = {y}" for x, y in pairs] + [f"{w} >_{q} {z}" for q, w, z in triples]
+    labels = [f"n({x}) = {y}" for x, y in PAIRS] + [f"{w} >_{q} {z}" for q, w, z in TRIPLES]
     return exact_series(values, label=tuple(labels))
 
 
-def _printed(run: Run) -> Series:
-    del run
-    pairs, triples = _pairs_and_triples()
-    return exact_series([int(COLLOCATION[x] == y) for x, y in pairs] + [int(triple in RELATIONS) for triple in triples])
+def _printed(_: Run) -> Series:
+    return exact_series([int(COLLOCATION[x] == y) for x, y in PAIRS] + [int(triple in RELATIONS) for triple in TRIPLES])
 
 
 EXAMPLE_1 = Claim(

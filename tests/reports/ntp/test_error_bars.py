@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from marginaudit.margins.ntp import solve_kq
-from marginaudit.orders.ntp import CASES, Dataset, Sample, dataset_from_document, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, free_dataset
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.error_bars import log_excess_error, moved_attention, score_error
 from marginaudit.reports.ntp.quantities import (
@@ -17,7 +17,6 @@ from marginaudit.reports.ntp.quantities import (
     stage2_log_loss,
     stage2_log_other_weight,
 )
-from marginaudit.reports.ntp.step_size import long_step
 from marginaudit.training.ntp.certified.enclosure import enclose
 from marginaudit.training.ntp.stage1 import LAW_ROUNDING
 from tests.measured import judgement
@@ -120,19 +119,6 @@ def test_stage_1_is_as_far_from_its_closed_form_as_it_says(lr1: float) -> None:
     np.testing.assert_allclose(stage.norm, stage.step * lr1, rtol=1e-14)
     assert (stage.distance[1:] <= stage.distance_error[1:]).all()
     assert (stage.distance_error[1:] < 1e-12).all()
-
-
-def test_the_longest_step_that_the_rate_is_proved_for() -> None:
-    """||W*_kq||^2 = 1: two queries, one pair each."""
-    samples = (Sample(("b", "a"), "a"), Sample(("a", "b"), "b"))
-    data = Dataset("two", ("a", "b"), samples, (1, 1), next_token={"a": "b", "b": "a"})
-    assert solve_kq(data).exact().norm_squared_exact == 1
-    assert long_step(Run(data, Config(lr2=0.25))) is None
-    reason = long_step(Run(data, Config(lr2=math.nextafter(0.25, 1))))
-    assert "longer than 1 / (4 ||W*_kq||) = 0.25" in known(reason)
-    large = replace(data, embedding=2 * np.eye(2))  # where the norm is 1/4, and no fraction
-    assert long_step(Run(large, Config(lr2=0.999))) is None
-    assert long_step(Run(large, Config(lr2=1.001))) is not None
 
 
 def test_the_bar_of_the_rate_where_rounding_hides_the_last_record() -> None:

@@ -17,6 +17,7 @@ from marginaudit.reports.ntp.claims.lemma7 import above_the_sharp_lemma7
 from marginaudit.reports.ntp.claims.theorem1 import above_the_sharp_direction
 from marginaudit.reports.ntp.claims.theorem2 import beyond_large_loss, beyond_lemma_10_1
 from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.reports.ntp.step_size import long_step
 from tests.papers import unmet
 from tests.solutions import known
 
@@ -106,7 +107,11 @@ def test_eq_4_follows_only_where_its_threshold_is_beyond_the_large_losses(eta: f
 def test_the_rate_follows_for_short_steps_alone() -> None:
     at = unmet(PAPER, "sharp.rate.any-step")
     assert at(uneven(1, lr2=0.25)) is None
-    assert "is longer than 1 / (4 ||W*_kq||)" in str(at(uneven(1, lr2=0.2500001)))
+    assert "is longer than 1 / (4 ||W*_kq||) = 0.25" in str(at(uneven(1, lr2=math.nextafter(0.25, 1))))
+    large = replace(uneven(1).dataset, embedding=2 * np.eye(4))  # where the norm is 1/4, and no fraction
+    assert at(Run(large, Config(lr2=0.1))) == "||W*_kq|| is not known exactly"
+    assert long_step(Run(large, Config(lr2=0.999))) is None
+    assert long_step(Run(large, Config(lr2=1.001))) is not None
 
 
 @pytest.mark.parametrize("power", [1, 2])
