@@ -40,14 +40,6 @@ def test_a_squared_logarithm_is_taken_out() -> None:
     np.testing.assert_allclose(slower[3:], (-2 + 2 / middle)[3:], atol=2e-3)
 
 
-def test_entries_below_the_error_floor_are_left_out() -> None:
-    gap, error = T**-2.0, EXACT.copy()
-    gap[T > 1e6], error[T > 1e6] = 1e-12, 0.5
-    found = fitted_decades(STEP, gap, error, NONE)
-    assert [d["start"] for d in found] == [10**k for k in range(6)]
-    np.testing.assert_allclose([d["exponent"] for d in found], -2, rtol=1e-12)
-
-
 def test_the_laws_exponent_is_fitted_at_the_same_steps() -> None:
     law = np.where(T >= 100, 2 / T, np.nan)
     found = fitted_decades(STEP, T**-2.0, EXACT, law)

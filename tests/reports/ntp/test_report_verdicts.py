@@ -4,10 +4,7 @@ from typing import Any
 
 import pytest
 
-from marginaudit.orders.ntp import (
-    Dataset,
-    dataset_from_document,
-)
+from marginaudit.orders.ntp import dataset_from_document
 from marginaudit.reports import Verdict
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER
@@ -48,14 +45,8 @@ ODD: dict[str, Any] = {
 }
 
 
-def judged(dataset: Dataset, config: Config) -> dict[str, Verdict]:
-    run = Run(dataset, config)
-    findings = {claim.id: claim.judge(run) for claim in PAPER.claims}
-    details = {name: finding.detail for name, finding in findings.items() if finding.verdict is Verdict.BROKEN}
-    assert details == {}
-    return {name: finding.verdict for name, finding in findings.items()}
-
-
 @pytest.mark.parametrize("name", ODD)
 def test_odd_datasets(name: str) -> None:
-    judged(dataset_from_document(ODD[name]), Config(30, 30))
+    run = Run(dataset_from_document(ODD[name]), Config(30, 30))
+    findings = {claim.id: claim.judge(run) for claim in PAPER.claims}
+    assert {name: found.detail for name, found in findings.items() if found.verdict is Verdict.BROKEN} == {}

@@ -170,9 +170,9 @@ def test_the_closed_form_goes_on_beyond_stage_1() -> None:
 
 
 def test_what_is_proved_holds_however_short_the_run_is() -> None:
-    for steps2, from_t in ((0, 1666472237), (1, 1666472237)):
+    for steps2 in (0, 1):
         found = LEDGER["ntp.theorem1.direction"].judge(Run(CASES["example-1"](), Config(steps2=steps2)))
-        assert (found.verdict, found.evidence, found.informative_from) == (Verdict.HOLDS, Evidence.PROVED, from_t)
+        assert (found.verdict, found.evidence, found.informative_from) == (Verdict.HOLDS, Evidence.PROVED, 1666472237)
 
 
 @pytest.mark.parametrize("lr2", [0.05, 2.0, 5.0])

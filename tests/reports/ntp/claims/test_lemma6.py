@@ -5,17 +5,8 @@ import pytest
 
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run
-from tests.reports.ntp.samples import changed, judged, pair, small, with_copies
+from tests.reports.ntp.samples import changed, judged, small, with_copies
 from tests.solutions import known
-
-
-def test_sharp_lemma_6_is_an_equality_for_a_single_pair() -> None:
-    on = Run(pair(), Config(steps2=2_000))
-    found = judged("sharp.lemma6", on)
-    assert found.verdict is Verdict.HOLDS
-    assert found.slack == pytest.approx(1, abs=1e-12)
-    shorter = changed(on, norm=on.training.stage2.norm * (1 - 1e-12))
-    assert judged("sharp.lemma6", shorter).verdict is Verdict.VIOLATED
 
 
 def test_lemma_6_bounds_a_sum_of_steps_however_wide_the_error_bars_of_the_trajectory_are() -> None:
