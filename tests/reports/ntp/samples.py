@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, Sample, dataset_from_document, free_dataset
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import CLAIMS
 from marginaudit.reports.row import ReportRow
@@ -19,6 +19,14 @@ Floats: TypeAlias = NDArray[np.float64]
 
 SKEW = replace(CASES["example-1"](), embedding=np.eye(4) + np.triu(np.full((4, 4), 0.3), 1))
 """Tokens that are not orthonormal, so that the margins of W_ov are not one A."""
+
+CYCLING = dataset_from_document(
+    {
+        "samples": [{"tokens": ["o", "o", "a", "a", "b"], "next": "a"}],
+        "next_token": {"o": "a", "a": "b", "b": "o"},
+    }
+)
+"""Steps longer than about 4.9 end in a cycle of two: docs/proofs.md, 9.6."""
 
 
 @cache

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from marginaudit.margins.ntp import solve_kq
-from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, free_dataset
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.error_bars import log_excess_error, moved_attention, score_error
 from marginaudit.reports.ntp.quantities import (
@@ -20,30 +20,24 @@ from marginaudit.reports.ntp.quantities import (
 from marginaudit.training.ntp.certified.enclosure import enclose
 from marginaudit.training.ntp.stage1 import LAW_ROUNDING
 from tests.measured import judgement
-from tests.reports.ntp.samples import changed, small
+from tests.reports.ntp.samples import CYCLING, changed, small
 from tests.solutions import known
 
 EPS = float(np.finfo(float).eps)
 
-LONE = dataset_from_document(
-    {
-        "samples": [{"tokens": ["o", "o", "a", "a", "b"], "next": "a"}],
-        "next_token": {"o": "a", "a": "b", "b": "o"},
-    }
-)
 UNEVEN = free_dataset(V=6, N=20, L=5, seed=0, max_count=1000)
 
 BENIGN = [
     (CASES["example-1"](), Config(steps1=900, steps2=200)),
-    (LONE, Config(steps1=900, steps2=200)),
+    (CYCLING, Config(steps1=900, steps2=200)),
     (UNEVEN, Config(steps1=900, steps2=200)),
     (UNEVEN, Config(steps1=1, steps2=100, lr1=1e-6)),
 ]
 # float64 loses its digits: the trajectory's own error, and A times it, are in the bars
 EXTREME = [
-    (LONE, Config(steps1=10**3, steps2=60, lr1=5e3)),
-    (LONE, Config(steps1=10**3, steps2=60, lr1=5e4, lr2=1.0)),
-    (LONE, Config(steps1=3, steps2=40, lr1=4.9, lr2=3.0)),
+    (CYCLING, Config(steps1=10**3, steps2=60, lr1=5e3)),
+    (CYCLING, Config(steps1=10**3, steps2=60, lr1=5e4, lr2=1.0)),
+    (CYCLING, Config(steps1=3, steps2=40, lr1=4.9, lr2=3.0)),
     (UNEVEN, Config(steps1=7, steps2=5, lr1=1.4e12)),
     (UNEVEN, Config(steps1=900, steps2=40, lr2=50.0)),
 ]
