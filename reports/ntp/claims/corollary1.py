@@ -37,7 +37,8 @@ def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
     _, start = crossings(384 * run.norm_ov**power * np.log(2 * run.dataset.V) / run.eta0, 1)
     at_T, first = _at_the_end(run, side, factor * T * A), step_from(start)
     needs = "" if start <= T else needed("T", first, T)
-    at = f", at which it is {_truth(at_T)}" if T else ""
+    truth = {Verdict.HOLDS: "true", Verdict.VIOLATED: "false"}.get(at_T.verdict, "hidden by error bars")
+    at = f", at which it is {truth}" if T else ""
     speaks = f"The statement speaks from T >= {start:.4g}; the run has T = {T}{at}."
     if run.departs or not isinstance(run.ov, Exact) or not run.assumption("orthonormal").holds:
         return replace(
@@ -82,10 +83,6 @@ def _at_the_end(run: Run, side: Side, bound: float) -> Finding:
         lower=limit if side == "lower" else None,
         upper=limit if side == "upper" else None,
     ).judge(run)
-
-
-def _truth(finding: Finding) -> str:
-    return {Verdict.HOLDS: "true", Verdict.VIOLATED: "false"}.get(finding.verdict, "hidden by error bars")
 
 
 PRINTED = quoted(

@@ -167,9 +167,9 @@ def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] 
         return every
     found = replace(bounded, threshold=lambda _: Threshold(start)).judge(run)
     if stage.step[-1] >= start:
-        return replace(
-            found, detail=f"{found.detail} Without the threshold t >= {start:.4g}: {_verdict_and_step(every)}."
-        )
+        first = "" if every.first_violation is None else f" from t = {every.first_violation}"
+        detail = f"{found.detail} Without the threshold t >= {start:.4g}: {every.verdict}{first}."
+        return replace(found, detail=detail)
     if not _above_the_sharp_one(run, allowed, start):
         return found
     return replace(
@@ -191,11 +191,6 @@ def _above_the_sharp_one(run: Run, allowed: Allowed, start: float) -> bool:
     norm = np.geomspace(start * run.eta / (np.sqrt(2) * run.norm_kq), 10.0**LAST_DECADE, 400)
     proved = all(run.assumption(name).holds for name in ASSUMPTIONS) and not run.departs
     return proved and bool((sharp_allowed(run, norm) <= allowed(run, norm)).all())
-
-
-def _verdict_and_step(found: Finding) -> str:
-    first = f" from t = {found.first_violation}" if found.first_violation is not None else ""
-    return f"{found.verdict}{first}"
 
 
 def lemma7_threshold(run: Run) -> float:

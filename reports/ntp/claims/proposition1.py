@@ -33,10 +33,6 @@ def _not_reached(run: Run) -> str | None:
     return no_margin(run) if (run.stage1.step >= 2).any() else no_direction_ov(run)
 
 
-def _lower_norm(run: Run, t: Steps) -> Steps:
-    return t * run.eta0 / (2 * run.norm_ov)
-
-
 def _direction_bound(run: Run, t: Steps) -> Steps:
     return np.asarray(12 * run.norm_ov**3 * np.log(2 * run.dataset.V) * np.log(t) / (t * run.eta0))
 
@@ -65,7 +61,7 @@ NORM = Claim(
     assumptions=ASSUMPTION_1 + ASSUMPTION_2,
     judgement=Bounded(
         measure=lambda run: norm(run.stage1, first=2),
-        lower=_lower_norm,
+        lower=lambda run, t: t * run.eta0 / (2 * run.norm_ov),
         upper=lambda run, t: t * run.eta0,
     ),
     absent=_not_reached,

@@ -87,15 +87,11 @@ def _put_through(run: Run, rival: Rival, copies: int, record: int) -> tuple[bool
 
 
 def _length_in_words(rival: Rival) -> str:
+    """exp of an interval: both ends in six digits, or one of them where they agree in those."""
     if not np.isfinite(rival.radius):
         return "so many that float64 does not tell them"
-    return f"exp({_interval(rival.lead - rival.radius, rival.lead + rival.radius)})"
-
-
-def _interval(low: float, high: float) -> str:
-    """Both ends in six digits, or one of them where they agree in those."""
-    ends = dict.fromkeys(f"{end:.6g}" for end in (low, high))
-    return " to ".join(ends)
+    ends = dict.fromkeys(f"{end:.6g}" for end in (rival.lead - rival.radius, rival.lead + rival.radius))
+    return f"exp({' to '.join(ends)})"
 
 
 def paper_length(run: Run) -> int:

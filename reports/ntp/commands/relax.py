@@ -1,6 +1,5 @@
 """`marginaudit relax`."""
 
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -100,8 +99,7 @@ def relax(
     source = load(dataset, [PAPER])
     data = trainable(source.dataset, source.origin)
     require_dense(data, "W_ov", "none of which is zero")
-    arms = arms_of(data, kinds or ("unit",), dims, seeds, config[PAPER.name])
-    arms = [replace(arm, certify=enclose) for arm in arms]
+    arms = arms_of(data, kinds or ("unit",), dims, seeds, config[PAPER.name], certify=enclose)
     rows: list[dict[str, Any]] = []
     seen: dict[str, list[Seen]] = {claim.id: [] for claim in claims}
     with progress_bar(total=len(arms) * len(claims)) as bar:
@@ -129,16 +127,15 @@ def relax(
 
 
 def arms_of(
-    dataset: Dataset, kinds: tuple[str, ...], dims: tuple[int, ...] | None, seeds: int, config: Config
+    dataset: Dataset, kinds: tuple[str, ...], dims: tuple[int, ...] | None, seeds: int, config: Config, *, certify: bool
 ) -> list[Arm]:
     """An arm for each kind, dimension and seed, and one for the dataset's own embedding."""
     V = dataset.V
     chosen = dims or tuple(dict.fromkeys((max(1, V // 2), V, 4 * V)))
     given = dataset.embedding
-    arms = [] if given is None else [Arm(dataset, "given", given.shape[1], None, given, config)]
-    for kind in kinds:
-        arms += [Arm(dataset, kind, d, seed, KINDS[kind](V, d, seed), config) for d in chosen for seed in range(seeds)]
-    return arms
+    ends: list[tuple[str, int, int | None, Any]] = [] if given is None else [("given", given.shape[1], None, given)]
+    ends += [(kind, d, seed, KINDS[kind](V, d, seed)) for kind in kinds for d in chosen for seed in range(seeds)]
+    return [Arm(dataset, *end, config, certify) for end in ends]
 
 
 def _print_embeddings(name: str, rows: list[dict[str, Any]]) -> None:

@@ -30,7 +30,8 @@ def datasets(broken: Collection[str] = (), *, prefix_closed: bool = False) -> st
         kinds.append(any_sentences(broken) if prefix_closed else any_samples(broken))
     drawn = st.one_of(kinds)
     if "collocation" in broken:
-        drawn = drawn.map(_without_a_next_token)
+        # a further token, of which no next token is given
+        drawn = drawn.map(lambda dataset: replace(dataset, vocabulary=(*dataset.vocabulary, "z")))
     return drawn.flatmap(_embedded) if "orthonormal" in broken else drawn
 
 
@@ -126,11 +127,6 @@ def any_sentences(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
             sentence.append(draw(st.sampled_from(answers)))
         grown.append(tuple(sentence))
     return replace(Dataset.from_sentences("hunted", grown, vocabulary=tuple(n)), next_token=n)
-
-
-def _without_a_next_token(dataset: Dataset) -> Dataset:
-    """A further token in the vocabulary, of which no next token is given."""
-    return replace(dataset, vocabulary=(*dataset.vocabulary, "z"))
 
 
 def _embedded(dataset: Dataset) -> st.SearchStrategy[Dataset]:

@@ -35,6 +35,17 @@ def test_lemma_2_spans_what_the_margins_allow_where_tokens_are_not_orthonormal()
     assert np.median(measured.radius) > 0.01
 
 
+def test_lemma_2_allows_for_margins_of_the_reference_above_1() -> None:
+    """3 W*_ov in place of W*_ov has all margins 3, and a third of the quotient."""
+    on = Run(CASES["example-1"](), Config(steps1=9, steps2=2))
+    measure, solution = judgement("ntp.lemma2").measure, on.ov.optimal()
+    true = measure(on).value / 3
+    on.__dict__["ov"] = replace(solution, dense=lambda: (3 * solution.scores, solution.matrix))
+    measured = measure(on)
+    assert (measured.lower <= true).all()
+    assert (true <= measured.upper).all()
+
+
 def test_the_bars_of_lemmas_2_and_3() -> None:
     on = Run(CASES["example-1"](), Config(steps1=6, steps2=1))
     stage = on.stage1_steps
