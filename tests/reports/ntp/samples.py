@@ -1,13 +1,15 @@
-"""Small datasets and runs for the tests of the lemmas."""
+"""Small datasets and runs, and runs that something is changed of."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
+from marginaudit.margins import SolverFailure
 from marginaudit.orders.ntp import CASES, Dataset, Sample, dataset_from_document, free_dataset
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import CLAIMS
@@ -58,6 +60,15 @@ def textbook_stage1(data: Dataset, steps: int, eta0: float) -> Iterator[tuple[Fl
         G = stage1_loss_gradient(data, W)
         yield W, G
         W = W - eta0 * G / np.linalg.norm(G)
+
+
+def solver_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on nothing is proved of W*_kq."""
+
+    def failing(_: Dataset) -> NoReturn:
+        raise SolverFailure("no")
+
+    monkeypatch.setattr("marginaudit.reports.ntp.run.solve_kq", failing)
 
 
 def retrained(on: Run, **members: Any) -> Run:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marginaudit.margins import SolverFailure
 from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp.algorithm1 import dense_steps, true_steps
@@ -16,6 +15,7 @@ from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
 from marginaudit.training.ntp.far.horizon import LATE_SWITCH, MOST_TRUE_STEPS
 from marginaudit.training.ntp.stage1 import STAGE1_STEPS
+from tests.reports.ntp.samples import solver_fails
 from tests.solutions import known
 
 SMALL = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
@@ -131,10 +131,7 @@ def test_what_is_enclosed_and_why_not() -> None:
 
 
 def test_a_solver_that_fails_leaves_no_solution(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(_: Dataset) -> Any:
-        raise SolverFailure("no")
-
-    monkeypatch.setattr("marginaudit.reports.ntp.run.solve_kq", failing)
+    solver_fails(monkeypatch)
     on = example()
     assert on.solved("kq") is None
     assert on.solved("ov") is on.ov

@@ -1,22 +1,17 @@
-"""Theorem 3's gaps and predictions on small runs, from score matrices and a softmax written out."""
+"""Theorem 3's gaps on small runs, from score matrices."""
 
 from functools import cache
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
-from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
-from marginaudit.reports import LEDGER, Verdict
+from marginaudit.orders.ntp import Dataset, Sample, free_dataset
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import theorem3
 from marginaudit.reports.ntp.claims.theorem3 import late_from
-from marginaudit.reports.ntp.claims.theorem3_prediction import decide_prediction, paper_length
 from marginaudit.reports.ntp.error_bars import score_error
 from marginaudit.reports.ntp.quantities import asymptotic_from
 from tests.measured import judgement
-from tests.solutions import known
 
 
 @cache
@@ -69,46 +64,3 @@ def test_late_begins_where_the_direction_shows_the_order_for_good(monkeypatch: p
     assert (gaps.value[begins - 1 :] > 0).all()
     monkeypatch.setattr(theorem3, "asymptotic_from", lambda _: 0.0)
     assert late_from(on) == begins
-
-
-@pytest.mark.parametrize(("name", "step"), [("ntp.theorem3.prediction", 1), ("ntp.theorem3.prediction.rederived", 30)])
-def test_the_prediction_is_judged_at_the_first_step_or_the_last(name: str, step: int) -> None:
-    on = Run(CASES["section-7"](), Config(steps1=60, steps2=30))
-    data, n = on.dataset, on.dataset.collocation.require_function()
-    found = LEDGER[name].judge(on)
-    assert (found.verdict, found.worst_step, found.first_violation) == (Verdict.VIOLATED, step, step)
-    witness = known(found.witness)
-    S = on.training.stage2.score_matrix(step, data.V)[:, data.index[witness["query"]]]
-    bag = np.zeros(data.V)
-    copies = witness["copies"] - (witness["x"] == witness["query"])
-    for token, times in ((witness["x_0"], 1), (witness["x"], copies), (witness["query"], 1)):
-        bag[data.index[token]] += times
-    phi = bag * np.exp(S)
-    P = np.exp(on.training.B @ (phi / phi.sum()))
-    P /= P.sum()
-    assert witness["expected"] == n[witness["x_0"]]
-    assert data.vocabulary[int(np.argmax(P))] == witness["answer"]
-    assert found.measured == pytest.approx(P[data.index[witness["expected"]]], rel=1e-9, abs=0)
-    assert f"at t = {step}, T = 60" in found.detail
-    assert f"At t = {int(on.training.stage2.step[paper_length(on)])} all" in found.detail
-
-
-def test_the_papers_length_is_the_last_record_to_900_or_the_first_trained_one() -> None:
-    def at(*steps: int) -> int:
-        on = Run(CASES["example-1"](), Config(steps1=5, steps2=1000, at=(0, *steps)))
-        return int(on.training.stage2.step[paper_length(on)])
-
-    assert [at(5, 899, 950), at(5, 900, 901), at(901, 1000), at(7, 1000)] == [899, 900, 901, 7]
-
-
-def test_scores_that_float64_cannot_hold_predict_nothing() -> None:
-    scores = np.array([[0.0, np.inf], [1.0, 2.0]])
-    stage = SimpleNamespace(step=np.array([0, 7]), score_matrix=lambda record, V: scores)
-    on: Any = SimpleNamespace(
-        training=SimpleNamespace(stage2=stage), config=Config(steps1=5), dataset=SimpleNamespace(V=2)
-    )
-    found = decide_prediction(on, 1)
-    assert (found.verdict, found.detail) == (
-        Verdict.INCONCLUSIVE,
-        "The trained scores are no finite numbers at t = 7, T = 5.",
-    )

@@ -19,7 +19,7 @@ from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp.claims import theorem3_answers, theorem3_misled
 from marginaudit.reports.ntp.claims.theorem3_answers import put_through, right_from, sentences
 from marginaudit.reports.ntp.claims.theorem3_misled import Misled, shortest_misled
-from marginaudit.reports.ntp.claims.theorem3_prediction import decide_prediction
+from marginaudit.reports.ntp.claims.theorem3_prediction import decide_prediction, paper_length
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.run import Run
 from tests.measured import measured
@@ -42,6 +42,29 @@ def probabilities(run: Run, record: int, query: str, bag: tuple[str, ...]) -> di
         logits[data.collocation.function[x]] += run.training.margin * weight / sum(attention)
     total = sum(map(math.exp, logits.values()))
     return {label: math.exp(logit) / total for label, logit in logits.items()}
+
+
+@pytest.mark.parametrize(("name", "step"), [("ntp.theorem3.prediction", 1), ("ntp.theorem3.prediction.rederived", 30)])
+def test_the_prediction_is_judged_at_the_first_step_or_the_last(name: str, step: int) -> None:
+    on = Run(CASES["section-7"](), Config(steps1=60, steps2=30))
+    found = LEDGER[name].judge(on)
+    assert (found.verdict, found.worst_step, found.first_violation) == (Verdict.VIOLATED, step, step)
+    witness = known(found.witness)
+    others = (witness["x"],) * (witness["copies"] - (witness["x"] == witness["query"]))
+    P = probabilities(on, step, witness["query"], (witness["x_0"], *others, witness["query"]))
+    assert witness["expected"] == on.dataset.collocation.function[witness["x_0"]]
+    assert max(P, key=P.__getitem__) == witness["answer"]
+    assert found.measured == pytest.approx(P[witness["expected"]], rel=1e-9, abs=0)
+    assert f"at t = {step}, T = 60" in found.detail
+    assert f"At t = {int(on.training.stage2.step[paper_length(on)])} all" in found.detail
+
+
+def test_the_papers_length_is_the_last_record_to_900_or_the_first_trained_one() -> None:
+    def at(*steps: int) -> int:
+        on = Run(CASES["example-1"](), Config(steps1=5, steps2=1000, at=(0, *steps)))
+        return int(on.training.stage2.step[paper_length(on)])
+
+    assert [at(5, 899, 950), at(5, 900, 901), at(901, 1000), at(7, 1000)] == [899, 900, 901, 7]
 
 
 def runs() -> list[Run]:
@@ -207,7 +230,9 @@ def test_the_detail_says_what_the_error_bars_leave_open() -> None:
     far = changed(far, distance_error=np.full(3, 1 / (100 * run.eta)))
     assert f"has exp({lead - 2:.6g} to {lead + 2:.6g}) tokens" in claim.judge(far).detail
 
-    assert claim.judge(changed(run, rest=np.full_like(stage.rest, np.nan))).verdict is Verdict.INCONCLUSIVE
+    lost = claim.judge(changed(run, rest=np.full_like(stage.rest, np.nan)))
+    assert lost.verdict is Verdict.INCONCLUSIVE
+    assert lost.detail.startswith("The trained scores are no finite numbers at t = 100, T = 200.")
 
 
 MERGED: dict[str, Any] = {

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marginaudit.margins import SolverFailure
-from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document
+from marginaudit.orders.ntp import CASES, dataset_from_document
 from marginaudit.reports import Series
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.algorithm1 import LISTED_STEPS
@@ -16,6 +15,7 @@ from marginaudit.reports.ntp.quantities import stage2_direction
 from marginaudit.reports.ntp.tables import DIRECTION
 from marginaudit.reports.ntp.tables.direction import BOUNDS, ratio
 from tests.command_line import NO_FUNCTION, SVOP
+from tests.reports.ntp.samples import solver_fails
 from tests.reports.ntp.tables.counted import COUNTED, CYCLE, GENERAL, LENGTH, PLAIN, counted
 from tests.solutions import known
 from tests.twins import twin
@@ -112,10 +112,7 @@ def test_without_a_direction_nothing_is_invented(monkeypatch: pytest.MonkeyPatch
     assert table["stage1"] == table["stage2"] == []
     assert "Not compared: the statement is about normalised gradient descent" in table["notes"]["stage2"][0]
 
-    def fails(data: Dataset) -> None:
-        raise SolverFailure("no")
-
-    monkeypatch.setattr("marginaudit.reports.ntp.run.solve_kq", fails)
+    solver_fails(monkeypatch)
     table = table_of(SVOP)
     assert nothing_known(table["stage2"])
     assert table["notes"]["stage2"] == ["The solver's answer proves nothing, so there is no direction to compare with."]

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from marginaudit.margins import SolverFailure
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, broken, dataset_from_document, dataset_to_document
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.tables import PROPOSITION2
 from tests.command_line import NO_FUNCTION
 from tests.orders.ntp import restated
-from tests.reports.ntp.samples import retrained
+from tests.reports.ntp.samples import retrained, solver_fails
 from tests.reports.ntp.tables.counted import CONFUSED, COUNTED, CYCLE, GENERAL, LENGTH, NORM_KQ, PLAIN, counted
 from tests.solutions import inexact
 from tests.strategies import realizable_datasets
@@ -153,10 +152,7 @@ def test_without_a_solution_the_reason_is_given(monkeypatch: pytest.MonkeyPatch)
     [grid] = PROPOSITION2.grids("plain", [])
     assert grid.notes == ("No sample relates two tokens, so no query has optimal tokens.",)
 
-    def fails(data: Dataset) -> None:
-        raise SolverFailure("no")
-
-    monkeypatch.setattr("marginaudit.reports.ntp.run.solve_kq", fails)
+    solver_fails(monkeypatch)
     assert (
         table(dataset_from_document(COUNTED))[0]["note"] == "The solver's answer proves nothing, so W*_kq is not known."
     )
