@@ -26,15 +26,7 @@ MARGINS = (0.5, 8.0)
 def lemma4(data: Dataset, n: Mapping[str, str], W_ov: Floats, W_kq: Floats, W: Floats, A: float) -> tuple[float, float]:
     """The right-hand side of Lemma 4 along W, and A times the sum of pi_n phi_l |(x_l - X phi)^T W q|.
 
-    Parameters
-    ----------
-    data : Dataset
-    n : mapping
-        The collocation.
-    W_ov : (labels, dimension) array
-        All its margins are A.
-    W_kq, W : (dimension, dimension) arrays
-    A : float
+    All margins of W_ov, (labels, dimension), are A; W_kq and W are (dimension, dimension), and n is the collocation.
     """
     X = [data.embeddings[[data.index[x] for x in sample.tokens]] for sample in data.samples]
     queries = np.array([x[-1] for x in X])
