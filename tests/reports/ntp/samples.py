@@ -89,3 +89,37 @@ def small(error: float = 0.0) -> Run:
     on = Run(free_dataset(V=5, N=9, L=4, seed=1, max_count=50), Config(steps1=30, steps2=6, lr2=0.3))
     step = on.training.stage2.step
     return changed(on, distance_error=np.where(step > 0, error * step, np.nan)) if error else on
+
+
+# For tables
+
+COUNTED = {
+    "name": "counted",
+    "vocabulary": ["a", "b", "c", "d", "q"],
+    "samples": [
+        {"tokens": ["a", "b", "q"], "next": "a", "count": 3},
+        {"tokens": ["a", "c"], "next": "a"},
+        {"tokens": ["b", "d", "d"], "next": "d", "count": 2},
+    ],
+    "next_token": {x: x for x in "abcdq"},
+}
+"""k = 1, m = 2 under q; 1 and 1 under c and d. N = 3, L_max = 3, pi_min = 1/6, ||W*_kq||^2 = 2/3 + 1/2 + 1/2."""
+
+LENGTH = 120
+
+
+@cache
+def counted(steps2: int = LENGTH) -> Run:
+    return Run(dataset_from_document(COUNTED), Config(steps1=LENGTH, steps2=steps2, lr1=0.07, lr2=0.03))
+
+
+GENERAL: dict[str, Any] = {
+    "samples": [{"tokens": ["a", "b", "q"], "next": "a"}],
+    "next_token": {x: x for x in "abq"},
+    "embedding": [[1, 0.5, 0], [0, 1, 0], [0.25, 0, 1]],
+}
+"""Assumption 2 fails; both problems have solutions, found numerically."""
+
+CYCLE = {"name": "cycle", "sentences": [["a", "b", "b", "a"], ["b", "a"]]}
+
+PLAIN = {"name": "plain", "sentences": [["a", "b"], ["b", "a"]]}

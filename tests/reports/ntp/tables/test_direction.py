@@ -15,8 +15,7 @@ from marginaudit.reports.ntp.quantities import stage2_direction
 from marginaudit.reports.ntp.tables import DIRECTION
 from marginaudit.reports.ntp.tables.direction import BOUNDS, ratio
 from tests.command_line import NO_FUNCTION, SVOP
-from tests.reports.ntp.samples import solver_fails
-from tests.reports.ntp.tables.counted import COUNTED, CYCLE, GENERAL, LENGTH, PLAIN, counted
+from tests.reports.ntp.samples import COUNTED, CYCLE, GENERAL, LENGTH, PLAIN, counted, solver_fails
 from tests.solutions import known
 from tests.twins import twin
 

@@ -13,9 +13,11 @@ import pytest
 from marginaudit.orders.ntp import CASES
 from tests.command_line import NO_FUNCTION, Command, dataset_file, strict_json
 from tests.papers import audit_only
-from tests.reports.ntp.tables.counted import COUNTED, CYCLE, RUN
+from tests.reports.ntp.samples import COUNTED, CYCLE
 
 ROOT = Path(__file__).parents[4]
+
+RUN = ("--steps1", "30", "--steps2", "120")
 
 
 def test_the_command_the_report_and_its_files_agree(

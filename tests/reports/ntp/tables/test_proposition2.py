@@ -15,10 +15,14 @@ from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.tables import PROPOSITION2
 from tests.command_line import NO_FUNCTION
 from tests.orders.ntp import restated
-from tests.reports.ntp.samples import retrained, solver_fails
-from tests.reports.ntp.tables.counted import CONFUSED, COUNTED, CYCLE, GENERAL, LENGTH, NORM_KQ, PLAIN, counted
+from tests.reports.ntp.samples import COUNTED, CYCLE, GENERAL, LENGTH, PLAIN, counted, retrained, solver_fails
 from tests.solutions import inexact
 from tests.strategies import realizable_datasets
+
+CONFUSED = {
+    "samples": [{"tokens": ["a", "b", "q"], "next": "a"}, {"tokens": ["b", "c", "q"], "next": "b"}],
+    "next_token": {x: x for x in "abcq"},
+}
 
 
 @given(realizable_datasets())
@@ -48,7 +52,7 @@ def test_predicted_and_solved_are_those_of_the_relations(data: Dataset) -> None:
 
 def test_trained_is_the_last_W_scaled_to_the_norm_of_the_solution() -> None:
     run = counted()
-    W = run.trained.W_kq * (NORM_KQ / np.linalg.norm(run.trained.W_kq))
+    W = run.trained.W_kq * (math.sqrt(5 / 3) / np.linalg.norm(run.trained.W_kq))
     table = PROPOSITION2.of(run)
     assert [row["query"] for row in table] == ["c", "d", "q"]
     for row in table:
