@@ -13,7 +13,9 @@ from marginaudit.margins import SolverFailure
 from marginaudit.orders.ntp import CASES, Dataset, Sample, dataset_from_document, free_dataset
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import CLAIMS
+from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.row import ReportRow
+from marginaudit.reports.verdict import Verdict
 from marginaudit.training.ntp import stage1_loss_gradient
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -40,6 +42,13 @@ def run(case: str, **config: Any) -> Run:
 def judged(claim: str, on: Run) -> ReportRow:
     """The verdict of a claim by measurement, without what is proved of it."""
     return CLAIMS[claim].judge(on)
+
+
+def unbroken(on: Run) -> dict[str, ReportRow]:
+    """What every claim says of a run; none breaks."""
+    found = {claim.id: claim.judge(on) for claim in PAPER.claims}
+    assert {name: one.detail for name, one in found.items() if one.verdict is Verdict.BROKEN} == {}
+    return found
 
 
 def pair(count: int = 1) -> Dataset:

@@ -11,12 +11,11 @@ import pytest
 from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, gram_deviation
 from marginaudit.reports import LEDGER
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 from marginaudit.training.ntp.far.law import Law
 from tests.measured import measured
-from tests.reports.ntp.samples import CYCLING
+from tests.reports.ntp.samples import CYCLING, unbroken
 from tests.solutions import known
 
 LATE = dataset_from_document(
@@ -92,12 +91,9 @@ def test_no_row_breaks_and_none_is_judged_on_a_state_that_is_not_known(settings:
     on = Run(CYCLING, Config(steps1=900, steps2=4000, at=(3000, 4000), **settings))  # type: ignore[arg-type]
     assert not on.trained.stage2.known.any()
     false = {"ntp.corollary1.upper", "ntp.corollary1.upper.rederived", "ntp.theorem2.floor"}
-    for claim in PAPER.claims:
-        found = claim.judge(on)
-        assert found.verdict is not Verdict.BROKEN, f"{claim.id}: {found.detail}"
-        # limits for any step are judged on the first steps, which are enclosed
-        known = claim.id in false or claim.id.endswith(".any-step")
-        assert known or found.verdict is not Verdict.VIOLATED, f"{claim.id}: {found.detail}"
+    violated = {name for name, found in unbroken(on).items() if found.verdict is Verdict.VIOLATED}
+    # limits for any step are judged on the first steps, which are enclosed
+    assert {name for name in violated if not name.endswith(".any-step")} <= false
 
 
 @pytest.mark.parametrize("settings", LOST)
@@ -109,10 +105,8 @@ def test_what_float64_loses_of_the_first_steps_is_enclosed(settings: dict[str, f
         assert found.evidence is Evidence.CERTIFIED, name
         assert found.verdict is not Verdict.INCONCLUSIVE, name
         assert found.measured is not None, name
-    for claim in PAPER.claims:
-        found = claim.judge(on)
-        assert found.verdict is not Verdict.BROKEN, f"{claim.id}: {found.detail}"
-        assert found.verdict is not Verdict.VIOLATED or claim.standing.status is Status.REFUTED, claim.id
+    for name, found in unbroken(on).items():
+        assert found.verdict is not Verdict.VIOLATED or LEDGER[name].standing.status is Status.REFUTED, name
 
 
 @pytest.mark.parametrize(
@@ -279,6 +273,4 @@ ODD: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", ODD)
 def test_odd_datasets(name: str) -> None:
-    run = Run(dataset_from_document(ODD[name]), Config(30, 30))
-    findings = {claim.id: claim.judge(run) for claim in PAPER.claims}
-    assert {name: found.detail for name, found in findings.items() if found.verdict is Verdict.BROKEN} == {}
+    unbroken(Run(dataset_from_document(ODD[name]), Config(30, 30)))
