@@ -8,20 +8,19 @@ Losses and gradients take complex weights too and are analytic in them, so that 
 Im f(W + i h D) / h, exact to rounding for tiny h.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders.ntp import Dataset
-from marginaudit.training.ntp.model.edges import Floats
+from marginaudit.training.ntp.model.edges import Floats, Indices
 
 if TYPE_CHECKING:
     import flint
 
 
 Array: TypeAlias = NDArray[Any]
-Indices: TypeAlias = NDArray[np.int64]
 
 
 def stage1_loss(dataset: Dataset, W_ov: Array, tokens: Indices | None = None) -> Any:
@@ -77,7 +76,8 @@ def stage2_loss(dataset: Dataset, W_ov: Array, W_kq: Array) -> Any:
 
     Source: arXiv 2409.17335, eq. 1.
     """
-    return -(_forward(dataset, W_ov, W_kq).log_P[_answers(dataset)] @ dataset.frequencies)
+    _, _, log_P = _forward(dataset, W_ov, W_kq)
+    return -(log_P[_answers(dataset)] @ dataset.frequencies)
 
 
 def loss_gradient(dataset: Dataset, W_ov: Array, W_kq: Array) -> Array:
@@ -100,20 +100,13 @@ def loss_gradient(dataset: Dataset, W_ov: Array, W_kq: Array) -> Array:
     return np.asarray(np.transpose(terms) @ np.array([x[:, -1] for x in X]))
 
 
-class _Forward(NamedTuple):
+def _forward(dataset: Dataset, W_ov: Array, W_kq: Array) -> tuple[list[Array], list[Array], Array]:
     """X (columns: the embeddings of its positions) and phi of every sample, and log P, shape (labels, samples)."""
-
-    X: list[Array]
-    phi: list[Array]
-    log_P: Array  # noqa: N815  (the paper's P)
-
-
-def _forward(dataset: Dataset, W_ov: Array, W_kq: Array) -> _Forward:
     X = [dataset.embeddings[[dataset.index[x] for x in sample.tokens]].T for sample in dataset.samples]
     toward = W_kq @ np.transpose([x[:, -1] for x in X])
     phi = [np.exp(_log_softmax(x.T @ column)) for x, column in zip(X, toward.T, strict=True)]
     mixed = np.transpose([x @ weight for x, weight in zip(X, phi, strict=True)])
-    return _Forward(X, phi, _log_softmax(W_ov @ mixed))
+    return X, phi, _log_softmax(W_ov @ mixed)
 
 
 def _answers(dataset: Dataset) -> tuple[list[int], Indices]:

@@ -26,7 +26,7 @@ class Descent:
     def _compiled(self) -> "CompiledSteps | None":
         """None for another loss or a constant one, and where the user has numba's compiler switched off."""
         loss = self.loss
-        if not isinstance(loss, ReducedKQ) or loss.margin_size == 0 or len(loss.edges) == 0:
+        if not isinstance(loss, ReducedKQ) or loss.constant:
             return None
         from numba import config  # takes a second to import
 

@@ -1,19 +1,17 @@
 """Stage 2 in token space, free of cancellation: a class's gradient as fluxes between two of its tokens."""
 
 from abc import abstractmethod
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.training.ntp.model.classes import SampleClasses
+from marginaudit.training.ntp.model.classes import Indices, SampleClasses
 from marginaudit.training.ntp.model.losses import infimum
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.loss import Loss, Row, TokenGradient
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, TokenKQ
 from marginaudit.training.ntp.steps.underflow import LOST, log_expm1, log_softplus, log_sum_exp, segment_log_sum_exp
-
-Indices: TypeAlias = NDArray[np.int64]
 
 LARGEST_LOG = 600.0
 """Magnitudes above exp(600) times the largest value are cut: they hide the gradient either way."""

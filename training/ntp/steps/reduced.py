@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marginaudit.training.ntp.model.classes import SampleClasses
+from marginaudit.training.ntp.model.classes import Indices, SampleClasses
 from marginaudit.training.ntp.model.edges import Edges, MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate, States
-from marginaudit.training.ntp.steps.kq import CommonMargin, Indices
+from marginaudit.training.ntp.steps.kq import CommonMargin
 from marginaudit.training.ntp.steps.loss import Gradient, Row, TokenGradient
 from marginaudit.training.ntp.steps.spaces import TokenKQ
 from marginaudit.training.ntp.steps.underflow import FAR_BEHIND, LEAST_MARGIN, LOST, TINY, segment_log_sum_exp
@@ -137,25 +137,23 @@ class ReducedKQ(CommonMargin):
         return np.asarray(log_weight - total[..., classes.edge_class])
 
     @property
-    def _constant(self) -> bool:
+    def constant(self) -> bool:
+        """Whether the loss is the same at all weights."""
         return self.margin_size == 0 or len(self.edges) == 0
+
+    def _margins_in_range(self, states: Sequence[Iterate]) -> Margins | None:
+        margins = self.margins(States.of(states))
+        return None if self.constant or (margins.least < LEAST_MARGIN).any() else margins
 
     def token_gradient(self, iterate: Iterate) -> TokenGradient:
         """dLoss/dS on the pairs."""
-        if self._constant:
-            zero = np.zeros(len(self.classes.key))
-            return TokenGradient(zero, zero, -np.inf, 0.0, 0.0, 0.0)
-        margins = self.margins(States.of([iterate]))
-        if (margins.least < LEAST_MARGIN).any():
-            return super().token_gradient(iterate)
-        return self._token_gradients(margins)[0]
+        margins = self._margins_in_range([iterate])
+        return super().token_gradient(iterate) if margins is None else self._token_gradients(margins)[0]
 
     def looked_at(self, states: Sequence[Iterate]) -> list[tuple[Gradient, Row]]:
         """`gradient` and `measure` of each state, side by side."""
-        if self._constant:
-            return super().looked_at(states)
-        margins = self.margins(States.of(states))
-        if (margins.least < LEAST_MARGIN).any():
+        margins = self._margins_in_range(states)
+        if margins is None:
             return super().looked_at(states)
         measured = self._measured(self._log_phi(margins))
         return [

@@ -6,15 +6,13 @@ and E^T G E for the token-space gradient G.
 """
 
 from abc import ABC, abstractmethod
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.training.ntp.model.classes import Indices
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.underflow import TINY, longest
-
-Indices: TypeAlias = NDArray[np.int64]
 
 
 class Space(ABC):
@@ -84,11 +82,9 @@ class TokenKQ(TokenOV):
     """S = E W_kq E^T on the pairs that occur, orthonormal E; all others stay 0."""
 
     def __init__(self, V: int, key: Indices, query: Indices) -> None:
+        super().__init__(V)
         self.shape = (len(key),)
-        self.reference_shape = (V, V)
-        self.seen = np.ones(V, dtype=bool)
-        self.stretch = 1.0
-        self._key, self._query = self.recorded_key, self.recorded_query = key, query
+        self.recorded_key, self.recorded_query = key, query
 
     def recorded(self, weights: Floats) -> Floats:
         """The scores of `recorded_key` and `recorded_query`: the pairs' own."""
@@ -97,8 +93,8 @@ class TokenKQ(TokenOV):
     def enter(self, reference: Floats) -> tuple[Floats, float]:
         """The entries on the pairs, and the squared norm of the others."""
         others = reference.copy()
-        others[self._key, self._query] = 0.0
-        return reference[self._key, self._query], float(np.sum(others**2))
+        others[self.recorded_key, self.recorded_query] = 0.0
+        return reference[self.recorded_key, self.recorded_query], float(np.sum(others**2))
 
 
 class EmbeddedOV(Space):

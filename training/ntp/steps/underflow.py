@@ -3,10 +3,9 @@
 Also how far the forms of a step on the reduced model reach.
 """
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
+
+from marginaudit.training.ntp.model.edges import Floats, Indices
 
 TINY = float(np.finfo(np.float64).tiny)
 """Smallest normal float64."""
@@ -15,7 +14,7 @@ SQUARES_ARE_NORMAL = 1e-140
 """Squares of entries that count beside one of this size have all their digits; up to its inverse none overflows."""
 
 
-def norm(array: NDArray[np.float64]) -> float:
+def norm(array: Floats) -> float:
     """The Frobenius norm, also where the squares of the entries underflow or overflow.
 
     >>> norm(np.array([3e-200, -4e-200])), norm(np.array([0.0, -4e200]))
@@ -27,7 +26,7 @@ def norm(array: NDArray[np.float64]) -> float:
     return largest * float(np.linalg.norm(array / largest))
 
 
-def longest(embeddings: NDArray[np.float64]) -> float:
+def longest(embeddings: Floats) -> float:
     """The largest norm of a row, also where the squares of its entries underflow.
 
     >>> longest(np.array([[3e-200, -4e-200], [0.0, 1e-200]]))
@@ -49,10 +48,6 @@ FAR_BEHIND = 2.0**-40
 
 LOST = 1e-3
 """Largest relative rounding of attention, times A, at which the next step is known."""
-
-
-Floats: TypeAlias = NDArray[np.float64]
-Indices: TypeAlias = NDArray[np.int64]
 
 NO_SECOND_TERM = 37.0
 """exp(-37) is below half the spacing of float64 at 1."""
