@@ -195,13 +195,13 @@ def forward(found: Alike, W: list[flint.arb], A: flint.arb) -> Pass:
     Source: arXiv 2409.17335, eq. 6, relative to the optimal token.
     """
     parts = [_part(term, W, A) for term in found.terms]
-    level = max((part.level for part in parts), key=_middle)
+    level = max((part.level for part in parts), key=flint.arb.mid)
     fluxes = []
     for term, part in zip(found.terms, parts, strict=True):
         share = 1 if part.level is level else (part.level - level).exp()
         pushes = zip(term.others, part.pushes, strict=True)
         fluxes += [(term.optimal, j, times * push * share) for (j, _, times), push in pushes]
-    _, _, largest = max(fluxes, key=lambda flux: abs(_middle(flux[2])))
+    _, _, largest = max(fluxes, key=lambda flux: abs(flux[2].mid()))
     size = abs(largest)
     gradient = [flint.arb(0)] * len(W)
     for optimal, j, flux in fluxes:
@@ -227,13 +227,13 @@ def _part(term: Term, W: list[flint.arb], A: flint.arb) -> _Part:
     times = [many for _, _, many in term.others]
     total = sum((many * x_j for many, x_j in zip(times, x, strict=True)), flint.arb(0))
     phi = 1 / (1 + total)
-    top = max(x, key=_middle)
+    top = max(x, key=flint.arb.mid)
     rivals = [flint.arb(1) if x_j is top else (A * phi * (x_j - top)).exp() for x_j in x]
     absent = term.absent * (-A * phi * top).exp()
     together = sum((many * rival for many, rival in zip(times, rivals, strict=True)), absent)
     fall = A * phi * (1 - top)
     behind = (-fall).exp()
-    level = -fall - (together * behind).log1p() if _middle(fall) > 0 else -(together + fall.exp()).log()
+    level = -fall - (together * behind).log1p() if fall.mid() > 0 else -(together + fall.exp()).log()
     bent = sum((m * rival * (1 - x_j) for m, rival, x_j in zip(times, rivals, x, strict=True)), absent)
     scale = term.count * phi
     pushes = [scale * x_j * (rival + phi * bent) for x_j, rival in zip(x, rivals, strict=True)]
@@ -242,7 +242,3 @@ def _part(term: Term, W: list[flint.arb], A: flint.arb) -> _Part:
     above = [(A * (other + phi * x_j)).expm1() for x_j in x]
     risen = sum((many * value for many, value in zip(times, above, strict=True)), term.absent * (A * other).expm1())
     return _Part(level, pushes, other, (-A).exp() * risen)
-
-
-def _middle(ball: flint.arb) -> flint.arb:
-    return ball.mid()

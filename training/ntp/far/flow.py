@@ -81,9 +81,6 @@ class Flow:
     rounding: Floats
     arc: Floats
 
-    def __len__(self) -> int:
-        return len(self.step)
-
 
 def fast_forward(
     merged: MergedEdges,

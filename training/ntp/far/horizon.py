@@ -117,7 +117,8 @@ def follow(
         if goal == steps:
             return Followed(rows, iterate, _law(problem, exact, iterate.lr, states), "")
         unready = f"steps of {iterate.lr:.3g} have not made attention one-hot"
-        flow = _flow(problem, exact, iterate, [*later, *_decades(goal, steps), steps]) if states else unready
+        decades = [10**k for k in range(1, 19) if goal < 10**k < steps]
+        flow = _flow(problem, exact, iterate, [*later, *decades, steps]) if states else unready
         good = not isinstance(flow, str) and flow.discretisation[-1] <= iterate.state_error
         if good or goal >= LATE_SWITCH or not states:
             break
@@ -162,12 +163,6 @@ def _true_steps(
         if goal == most or iterate.moves < goal or one_hot(problem, iterate):
             return rows, goal
         goal = min(most, goal + goal // 2)
-
-
-def _decades(first: int, last: int) -> list[int]:
-    """The powers of ten between two steps."""
-    powers = (10**k for k in range(1, 19))
-    return [t for t in powers if first < t < last]
 
 
 def _law(problem: ReducedKQ, exact: ExactReference, eta: float, states: list[tuple[int, Floats]]) -> "Law | None":

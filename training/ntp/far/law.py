@@ -15,7 +15,6 @@ Where constraints of the second problem cannot carry a multiplier either, a mult
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -68,14 +67,9 @@ class Law:
         return self.second_support is not None and self.second_support.degenerate
 
     @property
-    def rate_squared(self) -> Fraction:
-        """|X|^2, exactly."""
-        return Fraction(0) if self.second is None else self.second.norm_squared
-
-    @property
     def constant(self) -> float:
         """The limit of t^2 (1 - cos), or of t^2 (1 - cos) / log^2 t where the support is degenerate."""
-        square = float(self.rate_squared) if self.second is not None else float(self.offset @ self.offset)
+        square = float(self.second.norm_squared) if self.second is not None else float(self.offset @ self.offset)
         return square / (2 * self.eta**2)
 
     def across(self, step: float) -> Floats:

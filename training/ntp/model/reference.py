@@ -47,7 +47,7 @@ class ExactReference:
         import flint
 
         with flint.ctx.workprec(BITS):
-            return float(_root(self.norm_squared))
+            return float(ball(self.norm_squared).sqrt())
 
     @cached_property
     def unit(self) -> tuple[Floats, Floats]:
@@ -100,7 +100,7 @@ def over_root(values: Sequence[Fraction], square: Fraction) -> tuple[Floats, Flo
     import flint
 
     with flint.ctx.workprec(BITS):
-        root = _root(square)
+        root = ball(square).sqrt()
         parts: dict[int, tuple[float, float]] = {}
         for value in values:  # many are one and the same object, and hashing a Fraction is slow
             if id(value) not in parts:
@@ -115,7 +115,3 @@ def ball(value: Fraction) -> "flint.arb":
     import flint
 
     return flint.arb(flint.fmpq(value.numerator, value.denominator))
-
-
-def _root(value: Fraction) -> "flint.arb":
-    return ball(value).sqrt()

@@ -16,7 +16,7 @@ import numpy as np
 from marginaudit.margins.ntp import MaxMargin
 from marginaudit.orders.ntp import Dataset, check_assumption
 from marginaudit.training.conformity import Compared
-from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
+from marginaudit.training.ntp.model.classes import sample_classes
 from marginaudit.training.ntp.recorded.conformity import STEPS1
 from marginaudit.training.ntp.recorded.trajectory import Trajectory
 from marginaudit.training.ntp.records import Floats, Stage1, columns
@@ -112,7 +112,12 @@ def _stage2(
     classes, V = sample_classes(run.dataset), run.dataset.V
 
     def enter(W: Floats) -> Entered:
-        return _on_pairs(run.dataset, classes, W)
+        """x^T W q of the pairs that occur, of orthonormal tokens."""
+        E, at = run.dataset.embeddings, (classes.key, classes.pair_query)
+        S = E @ W @ E.T
+        inside = np.zeros_like(S)
+        inside[at] = S[at]
+        return S[at], float(np.linalg.norm(W - E.T @ inside @ E))
 
     kept = _kept(record, len(classes.key) if run.orthonormal else V * V)
     if run.orthonormal and not conforms and not _inside(record, kept, enter):
@@ -131,15 +136,6 @@ def _stage2(
         return Steps(found, last, asymptotics=asymptotics(run.dataset, loss, exact, None))
 
     return trained(run, first, eta, record.step[kept].tolist(), kq, followed)
-
-
-def _on_pairs(dataset: Dataset, classes: SampleClasses, W: Floats) -> Entered:
-    """x^T W q of the pairs that occur, of orthonormal tokens."""
-    E, at = dataset.embeddings, (classes.key, classes.pair_query)
-    S = E @ W @ E.T
-    inside = np.zeros_like(S)
-    inside[at] = S[at]
-    return S[at], float(np.linalg.norm(W - E.T @ inside @ E))
 
 
 def _as_it_is(W: Floats) -> Entered:

@@ -112,16 +112,11 @@ def row(loss: Loss, iterate: Iterate, t: int) -> Row:
 
 
 def _row(iterate: Iterate, t: int, gradient: Gradient, own: Row) -> Row:
-    direction = iterate.direction()
     rest = iterate.rest
     downhill = np.full_like(rest, np.nan) if gradient.hidden else -gradient.value / gradient.norm
     return {
         "step": t,
-        "norm": direction.norm,
-        "one_minus_cos": direction.one_minus_cos,
-        "distance": direction.distance,
-        "error": direction.error,
-        "distance_error": direction.distance_error,
+        **vars(iterate.direction()),
         "gradient_norm": float(np.exp(gradient.log_norm)),
         "log_gradient_norm": gradient.log_norm,
         "descent_reference": float(np.sum(downhill * iterate.reference) + np.sum(downhill * iterate.reference_low)),
@@ -149,12 +144,9 @@ def rows_at(loss: Loss, iterate: Iterate, states: Sequence[tuple[int, Floats, fl
     for first in range(0, len(states), loss.together):
         some = states[first : first + loss.together]
         placed = rows(loss, [(t, iterate.placed(t, rest)) for t, rest, *_ in some])
-        found += [_put(record, method, *bounds) for record, (_, _, *bounds) in zip(placed, some, strict=True)]
-    return found
-
-
-def _put(found: Row, method: str, error: float, distance_error: float) -> Row:
-    found["method"] = method
-    found["error"] = error + found["error"] * (1 + error)
-    found["distance_error"] = min(2.0, distance_error + found["distance_error"])
+        for record, (_, _, error, distance_error) in zip(placed, some, strict=True):
+            record["method"] = method
+            record["error"] = error + record["error"] * (1 + error)
+            record["distance_error"] = min(2.0, distance_error + record["distance_error"])
+        found += placed
     return found
