@@ -95,6 +95,6 @@ def load() -> None:
     """Do training's deferred imports now."""
     import scipy.integrate  # noqa: F401
 
-    from marginaudit.training.ntp.steps.compiled import smallest
+    from marginaudit.training.ntp.steps.compiled import root_of_squares
 
-    smallest(np.zeros(1))  # numba reads its tables at its first call
+    root_of_squares(np.zeros(1))  # numba reads its tables at its first call

@@ -39,15 +39,6 @@ def root_of_squares(values: Floats) -> float:
     return sqrt(total + low)
 
 
-@compiled
-def smallest(values: Floats) -> float:
-    """The least value; inf of none."""
-    least = inf
-    for value in values:
-        least = value if value < least else least
-    return least
-
-
 class Walk(NamedTuple):
     """The arrays of an `Iterate`, which steps change in place, and how a step is made."""
 
@@ -103,7 +94,7 @@ def find_margins(along: float, walk: Walk, arrays: Arrays, margin: Floats, off: 
         straight = along * arrays.rest_rate[e]
         margin[e] = straight + across
         off[e] = 2 * (abs(straight) + abs(across)) + 3
-    return smallest(margin)
+    return float(margin.min())
 
 
 @compiled
@@ -113,7 +104,7 @@ def find_odds(least: float, most: float, odds: Floats, off: Floats, rounding: Fl
         odds[e] = exp_of(least - odds[e])
         rounding[e] = -off[e] * (odds[e] * (1 / FAR_BEHIND) if odds[e] < FAR_BEHIND else 1.0)
         odds[e] *= most
-    return -smallest(rounding)
+    return -float(rounding.min())
 
 
 @compiled
