@@ -1,6 +1,9 @@
 """Stage 2's reduced problem on a dataset, put together by hand."""
 
+from typing import Any
+
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import solve_kq
@@ -12,6 +15,8 @@ from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.spaces import TokenKQ
+
+Array = NDArray[np.float64]
 
 SMALL = free_dataset(V=6, N=14, L=5, seed=1, max_count=3)
 
@@ -42,12 +47,37 @@ def reduced(
     return problem, Iterate(space.shape, lr, high, reference_low=low, normalised=normalised)
 
 
-def at_scores(problem: CommonMargin | GeneralB | ReducedKQ, scores: NDArray[np.float64]) -> Iterate:
+def answers(data: Dataset) -> NDArray[np.int64]:
+    """n(x) of every token."""
+    n = data.collocation.require_function()
+    return np.array([data.index[n[x]] for x in data.vocabulary])
+
+
+def dense(data: Dataset, A: float, scores: Array) -> tuple[Array, Array]:
+    """W_ov of one margin A, and W_kq with the scores on the pairs and 0 elsewhere, as (V, V) arrays."""
+    classes, S = sample_classes(data), np.zeros((data.V, data.V), dtype=scores.dtype)
+    S[classes.key, classes.pair_query] = scores
+    return A * np.eye(data.V)[:, answers(data)], S
+
+
+def unreduced(
+    data: Dataset, A: float, form: str, what: Array | None = None, B: Array | None = None
+) -> CommonMargin | GeneralB:
+    """The "common" or "general" form of the loss at one margin A, or at B."""
+    classes = sample_classes(data)
+    space = TokenKQ(data.V, classes.key, classes.pair_query)
+    what = np.zeros(space.shape) if what is None else what
+    if form == "common":
+        return CommonMargin(space, classes, data.V, what, A)
+    return GeneralB(space, classes, data.V, what, dense(data, A, what)[0] if B is None else B)
+
+
+def at_scores(problem: CommonMargin | GeneralB | ReducedKQ, scores: Array) -> Iterate:
     """The iterate W = scores."""
     return Iterate(problem.space.shape, 1.0, None).placed(0, np.asarray(scores))
 
 
-def states(problem: ReducedKQ, seed: int = 0) -> list[NDArray[np.float64]]:
+def states(problem: ReducedKQ, seed: int = 0) -> list[Array]:
     """Scores of all kinds: zero, mixed, optimal tokens far ahead, others far ahead."""
     rng = np.random.default_rng(seed)
     ahead = np.zeros(problem.space.shape)
@@ -56,11 +86,16 @@ def states(problem: ReducedKQ, seed: int = 0) -> list[NDArray[np.float64]]:
     return [0 * noise, noise, 3 * noise, ahead + noise, 8 * ahead + noise, noise - ahead]
 
 
-def reference(data: Dataset, seed: int = 0) -> NDArray[np.float64]:
+def reference(data: Dataset, seed: int = 0) -> Array:
     """Any direction."""
     return np.random.default_rng(seed).normal(size=(data.V, data.V))
 
 
-def rotation(V: int, d: int, seed: int = 0) -> NDArray[np.float64]:
+def rotation(V: int, d: int, seed: int = 0) -> Array:
     """Orthonormal tokens."""
     return np.linalg.qr(np.random.default_rng(seed).normal(size=(d, V)))[0].T
+
+
+def near(value: float | np.floating[Any] | tuple[float, float], rel: float) -> Any:
+    """Relatively: `pytest.approx` alone takes everything below 1e-12 as equal."""
+    return pytest.approx(value, rel=rel, abs=0)

@@ -8,16 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.orders.ntp import CASES, Dataset, Sample, broken
+from marginaudit.orders.ntp import CASES, Sample, broken
 from marginaudit.training.ntp import sample_classes
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
-from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
 from marginaudit.training.ntp.steps.loss import Gradient, Loss, Row, TokenGradient, row, rows_at
 from marginaudit.training.ntp.steps.ov import OV
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
-from tests.training.ntp.near import near
-from tests.training.ntp.problems import REDUCED, SMALL, at_scores, reduced
+from tests.training.ntp.problems import SMALL, at_scores, near, reduced, unreduced
 
 # The iterate
 
@@ -137,10 +135,6 @@ def test_the_error_of_a_walk_of_many_steps() -> None:
 # Gradients
 
 
-def embedded(d: int = 7, seed: int = 0) -> Dataset:
-    return replace(SMALL, embedding=np.random.default_rng(seed).normal(size=(6, d)))
-
-
 def test_the_rounding_of_scores() -> None:
     """4 EPS of the largest entry of rho; inner products over d or 2 d numbers, of s What and of rho."""
     rest = np.array([[3.0, -5.0], [0.0, 1.0]])
@@ -233,15 +227,9 @@ def test_the_rounding_of_stage_1() -> None:
 @pytest.mark.parametrize("form", ["common", "general"])
 def test_the_rounding_of_stage_2(form: str) -> None:
     """32 operations, the sums, exp of logits up to the largest margin, exp of the shift; twice that of the scores."""
-    data = broken(SMALL, "injective")
-    classes, V = sample_classes(data), data.V
-    space = TokenKQ(V, classes.key, classes.pair_query)
-    n, A = data.collocation.require_function(), 2.5
-    answers = [data.index[n[x]] for x in data.vocabulary]
-    B = A * np.eye(V)[:, answers]
-    zero = np.zeros(space.shape)
-    problem = CommonMargin(space, classes, V, zero, A) if form == "common" else GeneralB(space, classes, V, zero, B)
-    scores = np.random.default_rng(1).normal(size=space.shape)
+    data, A = broken(SMALL, "injective"), 2.5
+    problem, classes = unreduced(data, A, form), sample_classes(data)
+    scores = np.random.default_rng(1).normal(size=problem.space.shape)
     found = problem.token_gradient(at_scores(problem, scores))
     times = np.bincount(classes.pair).max() * np.bincount(classes.edge_class).max()
     margin = A if form == "common" else 2 * A
@@ -253,50 +241,7 @@ def test_labels_of_equal_attention_leave_no_rounding_between_them() -> None:
     """At first S and V, both rivals of O, pull at each other with forces that are equal exactly."""
     data = CASES["example-1"]()
     samples = (*(sample for sample in data.samples if len(sample.tokens) == 1), Sample(("S", "V", "O"), "P"))
-    data = replace(data, samples=samples, counts=(1,) * len(samples))
-    classes, V = sample_classes(data), data.V
-    space = TokenKQ(V, classes.key, classes.pair_query)
-    zero = np.zeros(space.shape)
-    problem = CommonMargin(space, classes, V, zero, 2.5)
-    found = problem.token_gradient(at_scores(problem, zero))
+    problem = unreduced(replace(data, samples=samples, counts=(1,) * len(samples)), 2.5, "common")
+    found = problem.token_gradient(at_scores(problem, np.zeros(problem.space.shape)))
     assert np.count_nonzero(found.value) == 3
     np.testing.assert_array_equal(found.magnitude, np.abs(found.value))
-
-
-@pytest.mark.parametrize("name", REDUCED)
-@pytest.mark.parametrize("spread", [0.0, 100.0])
-def test_the_rounding_of_the_reduced_form(name: str, spread: float) -> None:
-    """Each flux by its margin's rounding, and by what attention, its sums and exp (4 A + 2) make of theirs."""
-    data, A = REDUCED[name], 3.0
-    problem, start = reduced(data, A)
-    edges, merged = problem.edges, problem.merged
-    rest = 0.3 * np.random.default_rng(2).normal(size=start.high.shape)
-    rest[merged.loser] -= np.random.default_rng(4).uniform(0.3, 1, len(merged)) * spread
-    if name == "cycle":  # whose losers win too
-        rest /= max(1.0, spread)
-    iterate = start.placed(40, rest)
-    found = problem.token_gradient(iterate)
-    straight = iterate.along * problem.rest_rate
-    across = rest[merged.winner] - rest[merged.loser]
-    rounding = 2 * (np.abs(straight) + np.abs(across)) + 3
-    lead, margin = iterate.along * problem.lead_rate, straight + across
-    odds = np.exp(edges.log_ratio - (lead + margin)[merged.number])
-    first, owner = edges.first[:-1], edges.owner
-    phi_a = 1 / (1 + np.add.reduceat(odds, first))
-    phi = odds * phi_a[owner]
-    Phi = np.add.reduceat(phi, first)
-    # far behind the largest, attention counts by its size
-    behind = np.minimum(1.0, np.exp(margin.min() - margin) * 2.0**40)
-    others = np.diff(edges.first)
-    attention = (Phi * ((behind * rounding).max() + lead + others / 2 + 3)).max()
-    both = np.bincount(merged.winner, minlength=len(rest)) + np.bincount(merged.loser, minlength=len(rest))
-    summed = both.max() + np.bincount(merged.number).max()
-    inexact = (4 * A + 2) * attention + others.max() + 12 + summed
-    P = np.exp(A * phi)
-    rivals = np.add.reduceat(P, first) + edges.absent
-    scale = np.exp(A * phi_a) + rivals
-    push = A * edges.frequency[owner] * phi * (P + rivals[owner]) / scale[owner]
-    term = np.bincount(merged.number, push * (rounding[merged.number] + inexact), len(merged))
-    size = np.bincount(merged.loser, term, len(rest)) + np.bincount(merged.winner, term, len(rest))
-    assert found.relative == EPS
-    np.testing.assert_allclose(found.magnitude * np.exp(found.log_scale), size, rtol=1e-11)

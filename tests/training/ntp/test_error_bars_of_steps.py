@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pytest
@@ -12,17 +12,15 @@ from marginaudit.orders.ntp import broken, free_dataset
 from marginaudit.training.ntp import sample_classes, train
 from marginaudit.training.ntp.far.flow import FlowPath, fast_forward
 from marginaudit.training.ntp.far.late_field import LateField
-from marginaudit.training.ntp.model.edges import Floats
+from marginaudit.training.ntp.model.edges import Floats, MergedEdges
 from marginaudit.training.ntp.steps.compiled import CompiledSteps
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
-from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
 from marginaudit.training.ntp.steps.ov import OV
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
-from marginaudit.training.ntp.steps.spaces import EmbeddedOV, TokenKQ, TokenOV
+from marginaudit.training.ntp.steps.spaces import EmbeddedOV, TokenOV
 from tests.training.ntp.far.late_model import block, late_steps, of_dataset, of_graph
-from tests.training.ntp.near import near
-from tests.training.ntp.problems import REDUCED, SMALL, at_scores, reduced
+from tests.training.ntp.problems import REDUCED, SMALL, answers, at_scores, near, reduced, unreduced
 
 
 def test_the_error_of_the_flow_term_by_term() -> None:
@@ -35,10 +33,8 @@ def test_the_error_of_the_flow_term_by_term() -> None:
     assert (found.arc[0], found.discretisation[0], found.inherited[0]) == (0.0, 0.0, 1e-7)
     np.testing.assert_allclose(found.discretisation, 1.01 * eta / 2 * found.arc * np.exp(found.arc), rtol=1e-14)
     np.testing.assert_allclose(found.inherited, 1e-7 * np.exp(found.arc), rtol=1e-14)
-    solver_steps = found.rounding / (EPS * (1 + np.linalg.norm(found.rest, axis=1))) - 64
+    solver_steps = found.rounding / (EPS * (1 + np.linalg.norm(found.rest, axis=1)))
     np.testing.assert_allclose(solver_steps, np.rint(solver_steps), atol=1e-6)
-    assert np.rint(solver_steps[:2]).tolist() == [0, 1]
-    assert (np.diff(solver_steps) > 0.9).all()
     What = reference.unit[0]
     along = found.rest @ What
     u = np.linalg.norm(found.rest - along[:, None] * What, axis=1)
@@ -100,14 +96,9 @@ def test_the_integration_s_error_is_twice_the_largest_so_far(monkeypatch: pytest
 @pytest.mark.parametrize("spread", [0.0, 2.0])
 def test_the_hessian_bounds_of_stage_2(form: str, spread: float) -> None:
     """Flux by flux: along e_x - e_u, times |e_x + e_u - 2 Phi|, and twice sqrt(2) times margins times attention's."""
-    data = broken(SMALL, "injective")
-    classes, V, A = sample_classes(data), data.V, 2.5
-    space = TokenKQ(V, classes.key, classes.pair_query)
-    n = data.collocation.require_function()
-    B = A * np.eye(V)[:, [data.index[n[x]] for x in data.vocabulary]]
-    zero = np.zeros(space.shape)
-    problem = CommonMargin(space, classes, V, zero, A) if form == "common" else GeneralB(space, classes, V, zero, B)
-    iterate = at_scores(problem, spread * np.random.default_rng(1).normal(size=space.shape))
+    data, A = broken(SMALL, "injective"), 2.5
+    classes, n, problem = sample_classes(data), data.collocation.require_function(), unreduced(data, A, form)
+    iterate = at_scores(problem, spread * np.random.default_rng(1).normal(size=problem.space.shape))
     found, log_phi = problem.token_gradient(iterate), problem.log_phi(iterate)
     phi, seen = np.exp(log_phi), set()
     most: dict[int, float] = {}
@@ -144,18 +135,30 @@ def test_the_hessian_bounds_of_stage_2(form: str, spread: float) -> None:
     assert found.concavity * scale == near(max(least.values()), rel=1e-10)
 
 
-def by_hand(
-    problem: ReducedKQ, A: float, rest: NDArray[np.float64], along: float = 0.0
-) -> tuple[Floats, Floats, Floats, float, float, float, float]:
-    """Class by class: gradient, its Hessian's bounds per query, the least phi_a, and what attention is off by."""
+class ByHand(NamedTuple):
+    """Gradient; its terms by their margins' errors; the fluxes of each winner; the terms of the NumPy form's bound."""
+
+    into: Floats
+    terms: Floats
+    won: Floats
+    magnitude: Floats
+    convex: float
+    concave: float
+    leading: float
+    attention: float
+
+
+def by_hand(problem: ReducedKQ, A: float, rest: Floats, along: float = 0.0) -> ByHand:
+    """Class by class, with the Hessian's bounds per query, the least phi_a, and what attention is off by."""
     edges, merged = problem.edges, problem.merged
     straight = along * problem.rest_rate
     across = rest[merged.winner] - rest[merged.loser]
     lead = along * problem.lead_rate
     off = 2 * (np.abs(straight) + np.abs(across)) + 3
+    # far behind the largest, attention counts by its size
     behind = np.exp((straight + across).min() - (straight + across))
     worst = (off * np.minimum(1, behind * 2.0**40)).max()
-    flux, own = np.zeros(len(merged)), np.zeros(len(merged))
+    flux, own, absolute, own_absolute = np.zeros((4, len(merged)))
     convex: dict[int, float] = {}
     concave: dict[int, float] = {}
     leading: list[float] = []
@@ -171,8 +174,9 @@ def by_hand(
         behind_a = phi_a - np.concatenate([phi, np.zeros(edges.absent[k])])
         h = P[1 : len(phi) + 1] + P[1:] @ behind_a
         f = A * edges.frequency[k] * phi * h
-        np.add.at(flux, number, f)
-        np.add.at(own, number, f * off[number])
+        push = A * edges.frequency[k] * phi * (P[1 : len(phi) + 1] + P[1:].sum())
+        for summed, values in ((flux, f), (own, f * off[number]), (absolute, push), (own_absolute, push * off[number])):
+            np.add.at(summed, number, values)
         reach = phi_a * Phi + phi.max() * (1 - phi.max())
         q = int(edges.query[k])
         bent = 2 * A**2 * edges.frequency[k] * (1 - P[0]) * reach**2
@@ -185,13 +189,14 @@ def by_hand(
         concave[q] = concave.get(q, 0.0) + (most if positive else size.sum() * (2 + 4 * Phi))
         leading.append(phi_a)
         attention.append(Phi * (worst + lead + 3 + len(phi) / 2))
-    into = np.bincount(merged.loser, flux, len(rest)) - np.bincount(merged.winner, flux, len(rest))
-    terms = np.bincount(merged.loser, own, len(rest)) + np.bincount(merged.winner, own, len(rest))
-    won = np.bincount(merged.winner, flux, len(rest))
-    return (
-        np.asarray(into),
-        np.asarray(terms),
-        np.asarray(won),
+    summed = sum(onto_pairs(merged, np.ones(len(merged)), len(rest))).max() + np.bincount(merged.number).max()
+    inexact = (4 * A + 2) * max(attention) + np.diff(edges.first).max() + 12 + summed
+    won, pulled = onto_pairs(merged, flux, len(rest))
+    return ByHand(
+        pulled - won,
+        sum(onto_pairs(merged, own, len(rest))),
+        won,
+        sum(onto_pairs(merged, own_absolute + inexact * absolute, len(rest))),
         max(convex.values()),
         max(concave.values()),
         min(leading),
@@ -199,69 +204,59 @@ def by_hand(
     )
 
 
+def onto_pairs(merged: MergedEdges, values: Floats, pairs: int) -> tuple[Floats, Floats]:
+    """Sums over the winners, and over the losers."""
+    winners, losers = np.bincount(merged.winner, values, pairs), np.bincount(merged.loser, values, pairs)
+    return winners.astype(np.float64), losers.astype(np.float64)
+
+
 @pytest.mark.parametrize("name", ["free", "prefix-closed", "no majority", "confused"])
 @pytest.mark.parametrize("A", [0.2, 3.0])
-@pytest.mark.parametrize(("spread", "moves"), [(0.2, 0), (0.2, 40), (14.0, 0), (100.0, 0)])
+@pytest.mark.parametrize(("spread", "moves"), [(0.2, 0), (0.2, 40), (14.0, 0), (100.0, 0), (300.0, 0)])
 def test_the_errors_of_a_compiled_step(name: str, A: float, spread: float, moves: int) -> None:
-    """Its rounding and the growth of an error, at a step that the gradient's slope ends and one that it does not."""
+    """Its rounding and the growth of an error, at a step that the gradient's slope ends and one that it does not.
+
+    Where attention is one-hot, as at last, only the margins' own errors and the sums are left, and the Hessian is twice
+    the sum of the fluxes at most.
+    """
     for lr in (0.01, 50.0 / (1 + moves)):
         problem, start = reduced(REDUCED[name], A, lr=lr)
         rest = 0.2 * np.random.default_rng(3).normal(size=start.high.shape)
         rest[problem.merged.winner] += np.random.default_rng(4).uniform(0.3, 1, len(problem.merged)) * spread
-        into, terms, won, convex, concave, leading, attention = by_hand(problem, A, rest, lr * moves)
-        norm = np.linalg.norm(into)
+        found = by_hand(problem, A, rest, lr * moves)
+        norm = np.linalg.norm(found.into)
         winners = [len({a for a in problem.merged.winner.tolist() if problem.classes.pair_query[a] == q})
                    for q in set(problem.classes.pair_query.tolist())]  # fmt: skip
-        inexact = max(np.diff(problem.edges.first)) + 14 + problem.summed + (4 * A + 2) * attention
-        shared = math.sqrt(1 + max(winners)) * np.linalg.norm(won)
-        relative = EPS * (np.linalg.norm(terms) + inexact / leading * shared) / norm
+        inexact = max(np.diff(problem.edges.first)) + 14 + problem.summed + (4 * A + 2) * found.attention
+        shared = math.sqrt(1 + max(winners)) * np.linalg.norm(found.won)
+        relative = EPS * (np.linalg.norm(found.terms) + inexact / found.leading * shared) / norm
         iterate = start.placed(moves, rest)
         CompiledSteps(problem).take(iterate, moves + 1, lambda t: None)
         assert iterate.moves == moves + 1
-        np.testing.assert_allclose(iterate.last, into / norm, atol=1e-13)
+        np.testing.assert_allclose(iterate.last, found.into / norm, atol=1e-13)
         assert iterate.local_error == near(lr * (relative + 4 * EPS), rel=1e-9)
+        convex, concave = (2 * found.won.sum(), 0.0) if spread == 300 else (found.convex, found.concave)
         growth = max(1 + lr * concave / norm, lr * convex / norm - 1)
         arc = 1.0 if moves else 0.0  # from no gradient to a unit one
         assert iterate.log_growth == near(arc + math.log(growth), rel=1e-9)
 
 
-def test_the_errors_of_a_compiled_step_where_attention_is_one_hot() -> None:
-    """Only the margins' own errors and the sums are left, and the Hessian is twice the sum of the fluxes at most."""
-    problem, start = reduced(REDUCED["free"], 3.0, lr=50.0)
-    merged = problem.merged
-    moves = int(80 / (problem.lead_rate * 50.0))
-    rest = np.random.default_rng(3).normal(size=start.high.shape)
-    iterate = start.placed(moves, rest)
-    CompiledSteps(problem).take(iterate, moves + 1, lambda t: None)
-    straight, across = 50.0 * moves * problem.rest_rate, rest[merged.winner] - rest[merged.loser]
-    flux = merged.weight * np.exp(-(straight + across))
-    own = flux * (2 * (np.abs(straight) + np.abs(across)) + 3)
-    into = np.bincount(merged.loser, flux, len(rest)) - np.bincount(merged.winner, flux, len(rest))
-    terms = np.bincount(merged.loser, own, len(rest)) + np.bincount(merged.winner, own, len(rest))
-    norm = np.linalg.norm(into)
-    winners = [len({a for a in merged.winner.tolist() if problem.classes.pair_query[a] == q})
-               for q in set(problem.classes.pair_query.tolist())]  # fmt: skip
-    inexact = max(np.diff(problem.edges.first)) + 14 + problem.summed
-    shared = math.sqrt(1 + max(winners)) * np.linalg.norm(np.bincount(merged.winner, flux, len(rest)))
-    relative = EPS * (np.linalg.norm(terms) + inexact * shared) / norm
-    arc = np.linalg.norm(into / norm)
-    assert iterate.local_error == near(50 * (relative + 4 * EPS), rel=1e-9)
-    assert iterate.log_growth == near(arc + math.log(50 * 2 * flux.sum() / norm - 1), rel=1e-9)
-
-
 @pytest.mark.parametrize("name", REDUCED)
 @pytest.mark.parametrize("A", [0.2, 3.0])
-@pytest.mark.parametrize(("spread", "moves"), [(-1.5, 0), (0.2, 0), (0.2, 40), (14.0, 0)])
-def test_the_hessian_bounds_of_the_reduced_form(name: str, A: float, spread: float, moves: int) -> None:
+@pytest.mark.parametrize(("spread", "moves"), [(-1.5, 0), (0.2, 0), (0.2, 40), (14.0, 0), (100.0, 40)])
+def test_the_bounds_of_the_reduced_form(name: str, A: float, spread: float, moves: int) -> None:
+    """Of the Hessian; and each flux by its margin's rounding, and by what attention and its sums make of theirs."""
     problem, start = reduced(REDUCED[name], A)
     rest = 0.2 * np.random.default_rng(3).normal(size=start.high.shape)
-    rest[problem.merged.winner] += spread
-    found = problem.token_gradient(start.placed(moves, rest))
-    into, _, _, convex, concave, _, _ = by_hand(problem, A, rest, start.lr * moves)
+    uneven = spread == 100 and name != "cycle"  # whose losers win too
+    rest[problem.merged.winner] += np.random.default_rng(4).uniform(0.3, 1, len(problem.merged)) ** uneven * spread
+    found, hand = problem.token_gradient(start.placed(moves, rest)), by_hand(problem, A, rest, start.lr * moves)
     scale = math.exp(found.log_scale)
-    np.testing.assert_allclose(found.value * scale, into, rtol=1e-9, atol=1e-15 * A)
-    assert found.curvature * scale == near(convex, rel=1e-9)
-    assert found.concavity * scale == near(concave, rel=1e-9)
+    np.testing.assert_allclose(found.value * scale, hand.into, rtol=1e-9, atol=1e-15 * A)
+    assert found.curvature * scale == near(hand.convex, rel=1e-9)
+    assert found.concavity * scale == near(hand.concave, rel=1e-9)
+    assert found.relative == EPS
+    np.testing.assert_allclose(found.magnitude * scale, hand.magnitude, rtol=1e-11)
 
 
 @pytest.mark.parametrize(("general", "optimizer"), [(False, "ngd"), (False, "gd"), (True, "ngd")])
@@ -270,11 +265,9 @@ def test_the_error_of_the_margin(general: bool, optimizer: Literal["ngd", "gd"])
     data = replace(SMALL, embedding=np.random.default_rng(0).normal(size=(6, 7))) if general else SMALL
     trained = train(data, steps1=30, steps2=0, optimizer=optimizer)
     V = data.V
-    n = data.collocation.require_function()
-    answer = np.array([data.index[n[x]] for x in data.vocabulary])
     space = EmbeddedOV(data.embeddings) if general else TokenOV(V)
     iterate = Iterate(space.shape, 0.2 / np.sqrt(V), None, normalised=optimizer == "ngd")
-    Descent(OV(space, answer, iterate.reference)).advance(iterate, 30, lambda t: None)
+    Descent(OV(space, answers(data), iterate.reference)).advance(iterate, 30, lambda t: None)
     norm = np.linalg.norm(data.embeddings, 2) if general else 1.0
     stepped = 0.0 if (general, optimizer) == (False, "ngd") else norm * iterate.state_error / math.sqrt(V - 1)
     assert trained.margin_error == near(stepped + V * EPS * trained.margin, rel=1e-9)

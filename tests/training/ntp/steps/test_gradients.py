@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from marginaudit.orders.ntp import Dataset, Sample, free_dataset, prefix_closed_dataset
 from marginaudit.training.ntp import loss_gradient, sample_classes, stage1_loss, stage1_loss_gradient, stage2_loss
 from marginaudit.training.ntp.steps.iterate import Iterate
-from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
-from marginaudit.training.ntp.steps.loss import Loss
-from marginaudit.training.ntp.steps.spaces import Space, TokenKQ
+from marginaudit.training.ntp.steps.spaces import Space
 from tests.training.ntp.naive import exact_gradient, hessian
+from tests.training.ntp.problems import at_scores, dense, near, unreduced
 
 
 def any_dataset(seed: int, V: int = 4, N: int = 9, L: int = 5) -> Dataset:
@@ -40,21 +39,12 @@ def embedded(data: Dataset, d: int, seed: int = 0) -> Dataset:
     return replace(data, embedding=np.random.default_rng(seed).normal(size=(data.V, d)))
 
 
-def answers(data: Dataset) -> NDArray[np.int64]:
-    return np.array([data.index[data.collocation.require_function()[x]] for x in data.vocabulary])
-
-
 def at_weights(space: Space, weights: NDArray[np.float64]) -> Iterate:
     """The iterate W = weights, reached by one step of length 1."""
     iterate = Iterate(space.shape, 1.0, np.random.default_rng(9).normal(size=space.shape))
     iterate.step(-weights, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
     np.testing.assert_allclose(iterate.weights, weights, rtol=1e-12, atol=1e-12)
     return iterate
-
-
-def true_gradient(problem: Loss, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    found = problem.gradient(at_weights(problem.space, weights))
-    return np.asarray(found.value * np.exp(found.log_scale))
 
 
 def derivative(f: Callable[..., Any], W: NDArray[np.float64], D: NDArray[np.float64]) -> float:
@@ -87,24 +77,17 @@ def test_eq_5_and_eq_6_against_complex_steps_and_finite_differences(data: Datase
 @pytest.mark.parametrize("form", ["common", "general"])
 def test_stage_2_in_token_space_with_one_margin(data: Dataset, A: float, form: str) -> None:
     classes = sample_classes(data)
-    space = TokenKQ(data.V, classes.key, classes.pair_query)
-    s = 2 * np.random.default_rng(4).normal(size=space.shape)
-    B = A * np.eye(data.V)[:, answers(data)]
-    S = np.zeros((data.V, data.V))
-    S[classes.key, classes.pair_query] = s
-    what = at_weights(space, s).reference
-    problem = (
-        CommonMargin(space, classes, data.V, what, A) if form == "common" else GeneralB(space, classes, data.V, what, B)
-    )
-    dense = loss_gradient(data, B, S)[classes.key, classes.pair_query]
-    np.testing.assert_allclose(true_gradient(problem, s), dense, rtol=1e-11, atol=1e-15)
-    measured = problem.measure(at_weights(space, s))
-    loss = stage2_loss(data, B, S)
-    assert measured["loss"] == pytest.approx(loss, rel=1e-13, abs=0)
+    s = 2 * np.random.default_rng(4).normal(size=len(classes.key))
+    B, S = dense(data, A, s)
+    iterate = at_weights(unreduced(data, A, form).space, s)
+    problem = unreduced(data, A, form, what=iterate.reference)
+    found = problem.gradient(iterate)
+    expected = loss_gradient(data, B, S)[classes.key, classes.pair_query]
+    np.testing.assert_allclose(found.value * np.exp(found.log_scale), expected, rtol=1e-11, atol=1e-15)
+    measured, loss = problem.measure(iterate), stage2_loss(data, B, S)
+    assert measured["loss"] == near(loss, rel=1e-13)
     if form == "common":
-        assert np.exp(measured["log_excess"]) == pytest.approx(
-            loss - np.log1p((data.V - 1) * np.exp(-A)), rel=1e-11, abs=0
-        )
+        assert np.exp(measured["log_excess"]) == near(loss - np.log1p((data.V - 1) * np.exp(-A)), rel=1e-11)
     else:
         assert np.isnan(measured["log_excess"])
 
@@ -115,21 +98,13 @@ def test_stage_2_in_token_space_with_one_margin(data: Dataset, A: float, form: s
 def test_nothing_underflows(A: float, spread: float, seed: int, form: str) -> None:
     """Margins of thousands, in W_ov, in the scores, or both; also where wrong tokens lead."""
     data = any_dataset(seed, V=4, N=5, L=4)
-    classes = sample_classes(data)
-    space = TokenKQ(data.V, classes.key, classes.pair_query)
-    s = np.rint(spread * np.random.default_rng(seed).normal(size=space.shape) * 64) / 64
-    S = np.zeros((data.V, data.V))
-    S[classes.key, classes.pair_query] = s
-    B = A * np.eye(data.V)[:, answers(data)]
+    pairs = len(sample_classes(data).key)
+    s = np.rint(spread * np.random.default_rng(seed).normal(size=pairs) * 64) / 64
+    B, S = dense(data, A, s)
     if form == "general":
         B = np.rint(64 * B * (1 + 0.1 * np.random.default_rng(seed).normal(size=B.shape))) / 64
-    zero = np.zeros(space.shape)
-    problem = (
-        CommonMargin(space, classes, data.V, zero, A) if form == "common" else GeneralB(space, classes, data.V, zero, B)
-    )
-    iterate = Iterate(space.shape, 1.0, None)
-    iterate.step(-s, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
-    found = problem.gradient(iterate)
+    problem = unreduced(data, A, form, B=B)
+    found = problem.gradient(at_scores(problem, s))
     log_norm, unit = exact_gradient(data, B, S)
     assert found.log_norm == pytest.approx(log_norm, rel=1e-12, abs=1e-10)
     np.testing.assert_allclose(found.value / found.norm, unit, atol=1e-10)
@@ -141,30 +116,19 @@ def test_hessian_bounds() -> None:
     """The largest and smallest eigenvalues of the token-space Hessian, by complex steps, against the bounds."""
     for seed, data in enumerate(DATASETS):
         classes = sample_classes(data)
-        space = TokenKQ(data.V, classes.key, classes.pair_query)
         for A, scale in ((0.5, 0.0), (6.0, 0.0), (6.0, 2.0), (30.0, 1.0)):
-            s = scale * np.random.default_rng(seed).normal(size=space.shape)
-            B = A * np.eye(data.V)[:, answers(data)]
-            problem = CommonMargin(space, classes, data.V, np.zeros(space.shape), A)
-            token = problem.token_gradient(at_weights_plain(space, s))
-            H = hessian(data, classes, B, s)
-            eigenvalues = np.linalg.eigvalsh(H) / np.exp(token.log_scale)
+            s = scale * np.random.default_rng(seed).normal(size=len(classes.key))
+            problem = unreduced(data, A, "common")
+            token = problem.token_gradient(at_scores(problem, s))
+            eigenvalues = np.linalg.eigvalsh(hessian(data, classes, dense(data, A, s)[0], s)) / np.exp(token.log_scale)
             assert eigenvalues[-1] <= token.curvature * (1 + 1e-9)
             assert -eigenvalues[0] <= token.concavity + 1e-12
-
-
-def at_weights_plain(space: TokenKQ, weights: NDArray[np.float64]) -> Iterate:
-    iterate = Iterate(space.shape, 1.0, None)
-    iterate.step(-weights, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
-    return iterate
 
 
 def test_the_rounding_of_a_flux_between_two_labels_is_that_of_its_terms() -> None:
     """They differ by 1e-9 of themselves, and each is off by its own rounding."""
     data = Dataset("x", tuple("abcd"), (Sample(tuple("abc"), "d"),), (1,), dict(zip("abcd", "abdc", strict=True)))
-    classes = sample_classes(data)
-    space = TokenKQ(4, classes.key, classes.pair_query)
     phi = np.array([0.3, 0.3 * (1 + 1e-9), 0.4])
-    found = CommonMargin(space, classes, 4, np.zeros(space.shape), 2.5).fluxes(np.log(phi))
+    found = unreduced(data, 2.5, "common").fluxes(np.log(phi))
     z = 2.5 * np.append(phi, 0)
     assert found.log_magnitude[-1] == pytest.approx(np.log(2.5) + z[1] - np.log(np.exp(z).sum()), abs=1e-6)
