@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from marginaudit.orders.ntp import Dataset, dataset_to_document
 from marginaudit.training.ntp import loss_gradient, sample_classes, stage1_loss_gradient
 from marginaudit.training.ntp.model.classes import SampleClasses
-from tests.oracle.descent import State, common_margin, downhill, groups, stage2
+from marginaudit.training.ntp.model.edges import MergedEdges
+from tests.oracle.descent import Matrix, State, common_margin, downhill, groups, stage1, stage2
 from tests.oracle.problem import Problem, problem
 
 Floats = NDArray[np.float64]
@@ -21,24 +22,17 @@ def ball(value: Fraction) -> flint.arb:
     return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
-def textbook(
-    data: Dataset, steps: tuple[int, int], rates: tuple[float, float], *, normalised: bool, at: tuple[int, ...] = ()
-) -> tuple[Floats, Floats, dict[int, Floats], list[float]]:
-    """W_ov and W_kq after both stages, W_kq at some steps, and the norms of stage 2's gradients."""
+def descent(data: Dataset, steps: tuple[int, int], rates: tuple[float, float]) -> tuple[Floats, Floats, list[float]]:
+    """W_ov and W_kq after both stages of plain descent, and the norms of stage 2's gradients."""
     d = data.embeddings.shape[1]
-    W_ov, W_kq = np.zeros((data.V, d)), np.zeros((d, d))
-    found: dict[int, Floats] = {}
-    norms: list[float] = []
+    W_ov, W_kq, norms = np.zeros((data.V, d)), np.zeros((d, d)), []
     for _ in range(steps[0]):
-        G = stage1_loss_gradient(data, W_ov)
-        W_ov = W_ov - rates[0] * (G / np.linalg.norm(G) if normalised else G)
-    for t in range(1, steps[1] + 1):
+        W_ov = W_ov - rates[0] * stage1_loss_gradient(data, W_ov)
+    for _ in range(steps[1]):
         G = loss_gradient(data, W_ov, W_kq)
         norms.append(float(np.linalg.norm(G)))
-        W_kq = W_kq - rates[1] * (G / norms[-1] if normalised else G)
-        if t in at:
-            found[t] = W_kq
-    return W_ov, W_kq, found, norms
+        W_kq = W_kq - rates[1] * G
+    return W_ov, W_kq, norms
 
 
 def exact_states(data: Dataset, A: flint.arb, eta: float | Fraction, steps: int) -> tuple[Problem, list[State]]:
@@ -76,6 +70,26 @@ def other_weight(p: Problem, state: State) -> flint.arb:
         wrong = (f for f, (x, _) in zip(phi, group.bag, strict=True) if n[x] != group.next)
         largest = largest.max(sum(wrong, flint.arb(0)))
     return largest
+
+
+def both_stages(
+    data: Dataset, steps1: int, steps2: int, rates: tuple[float, float]
+) -> tuple[list[Matrix], list[State]]:
+    """W_ov by token and label, orthonormal tokens, and stage 2 on the last of them."""
+    p = problem(dataset_to_document(data))
+    first = stage1(p, p.gram, rates[0], steps1)
+    n, last = p.vocabulary.index(p.n[p.vocabulary[0]]), first[-1]
+    return first, exact_states(data, last[n][0] - last[(n + 1) % p.V][0], rates[1], steps2)[1]
+
+
+def late_gradient(merged: MergedEdges, W: list[flint.arb]) -> list[flint.arb]:
+    """The gradient where attention is one-hot, up to a factor."""
+    G = [flint.arb(0)] * len(W)
+    for a, j, weight in zip(merged.winner.tolist(), merged.loser.tolist(), merged.weight.tolist(), strict=True):
+        flux = flint.arb(weight) * (W[j] - W[a]).exp()
+        G[j] += flux
+        G[a] -= flux
+    return G
 
 
 def descend(

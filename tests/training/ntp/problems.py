@@ -11,6 +11,7 @@ from marginaudit.orders.ntp import Dataset, broken, free_dataset, prefix_closed_
 from marginaudit.training.ntp import sample_classes
 from marginaudit.training.ntp.model.edges import merged_edges, sentence_edges
 from marginaudit.training.ntp.model.reference import exact_reference
+from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
@@ -94,6 +95,25 @@ def reference(data: Dataset, seed: int = 0) -> Array:
 def rotation(V: int, d: int, seed: int = 0) -> Array:
     """Orthonormal tokens."""
     return np.linalg.qr(np.random.default_rng(seed).normal(size=(d, V)))[0].T
+
+
+def both(
+    problem: ReducedKQ, iterate: Iterate, moves: int, goal: int, rest: Array | None = None
+) -> tuple[Iterate, Iterate]:
+    """The states after the compiled and after the NumPy steps, from one state on."""
+    fast, slow = (iterate.placed(moves, iterate.rest if rest is None else rest) for _ in range(2))
+    descent = Descent(problem)
+    descent.advance(fast, goal, lambda t: None)
+    while slow.moves < goal and descent.step(slow):
+        pass
+    return fast, slow
+
+
+def assert_same(fast: Iterate, slow: Iterate, tolerance: float = 1e-13) -> None:
+    assert fast.moves == slow.moves
+    scale = 1 + np.abs(slow.rest).max()
+    np.testing.assert_allclose(fast.rest, slow.rest, rtol=0, atol=tolerance * scale)
+    np.testing.assert_allclose(fast.last, slow.last, rtol=0, atol=20 * tolerance)
 
 
 def near(value: float | np.floating[Any] | tuple[float, float], rel: float) -> Any:

@@ -22,6 +22,7 @@ from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.loss import Row
 from marginaudit.training.ntp.steps.spaces import TokenOV
 from tests.solutions import inexact, known
+from tests.training.ntp.naive import descent
 from tests.training.ntp.problems import SMALL, rotation
 
 
@@ -85,3 +86,18 @@ def test_the_size_of_a_reference_says_nothing(size: float) -> None:
     star = solve_kq(data).optimal().matrix
     errors = [train(data, steps1=5, steps2=5, kq_reference=c * star).stage2.one_minus_cos for c in (1.0, size)]
     np.testing.assert_allclose(errors[1], errors[0], rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("embedding", "form"), [(None, "compiled"), (rotation(6, 6) + 0.2, "embedding space")], ids=["compiled", "embedded"]
+)
+def test_plain_descent_is_that_of_the_textbook(embedding: NDArray[np.float64] | None, form: str) -> None:
+    data = replace(SMALL, embedding=embedding)
+    trained = train(data, steps1=300, steps2=400, lr1=0.5, lr2=2.0, at=range(401), optimizer="gd")
+    W_ov, W_kq, norms = descent(data, (300, 400), (0.5, 2.0))
+    assert (trained.optimizer, trained.form) == ("gd", form)
+    np.testing.assert_allclose(trained.W_ov, W_ov, atol=1e-12)
+    np.testing.assert_allclose(trained.W_kq, W_kq, atol=1e-12)
+    np.testing.assert_allclose(trained.stage2.gradient_norm[:-1], norms, rtol=1e-9)
+    assert not trained.stage2.along.any()
+    np.testing.assert_allclose(trained.stage2.norm[-1], np.linalg.norm(W_kq), rtol=1e-12)

@@ -8,6 +8,7 @@ import flint
 import mpmath
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
@@ -17,7 +18,8 @@ from marginaudit.training.ntp.recorded import training
 from marginaudit.training.ntp.recorded.conformity import compared
 from marginaudit.training.ntp.recorded.training import recorded_training
 from marginaudit.training.ntp.recorded.trajectory import read_trajectory
-from tests.training.ntp.high_precision import BITS, both_stages, off_direction, stage1_loss
+from tests.oracle.descent import Matrix
+from tests.training.ntp.naive import both_stages
 from tests.training.ntp.recorded.program import Mistake, run
 
 ONE_HOT = CASES["example-1"]()
@@ -111,8 +113,8 @@ def test_random_sparse_runs_against_high_precision(dtype: Any, tmp_path: Path) -
         found, conforms = measured(data, sparse, tmp_path)
         assert conforms
         ov, kq = (solve(data).optimal().scores for solve in (solve_ov, solve_kq))
-        with flint.ctx.workprec(BITS):
-            first, second = both_stages(data, T, last)
+        with flint.ctx.workprec(700):
+            first, second = both_stages(data, T, last, lr)
             rows1 = [(stage1_loss(data, B), B, ov) for B in first]
             rows2 = [(state.log_loss.exp(), state.scores, kq) for state in second]
             for record, rows in ((found.stage1, rows1), (found.stage2, rows2)):
@@ -125,6 +127,20 @@ def test_random_sparse_runs_against_high_precision(dtype: Any, tmp_path: Path) -
                         gap = off_direction(W, star)
                         assert abs(record.distance[i] - (2 * abs(gap)) ** 0.5) <= bar + 1e-8 * (dtype is np.float64)
                     assert record.loss[i] == pytest.approx(float(loss), rel=1e-4, abs=0)
+
+
+def off_direction(W: Matrix, reference: NDArray[np.float64]) -> float:
+    """1 - cos of the angle between them."""
+    pairs = [(W[i][j], flint.arb(float(r))) for (i, j), r in np.ndenumerate(reference)]
+    norms = (sum((one[k] ** 2 for one in pairs), flint.arb(0)) for k in (0, 1))
+    return float(1 - sum((w * r for w, r in pairs), flint.arb(0)) / (next(norms) * next(norms)).sqrt())
+
+
+def stage1_loss(data: Dataset, B: Matrix) -> flint.arb:
+    """The sum over tokens of log sum over v of exp(B[v][x] - B[n(x)][x])."""
+    n = [data.index[data.collocation.function[x]] for x in data.vocabulary]
+    columns = (sum(((row[x] - B[y][x]).exp() for row in B), flint.arb(0)) for x, y in enumerate(n))
+    return sum((total.log() for total in columns), flint.arb(0))
 
 
 def test_a_run_that_departs_is_measured_as_it_is(tmp_path: Path) -> None:

@@ -14,8 +14,7 @@ from marginaudit.training.ntp.steps.class_fluxes import SMALL as SMALL_EXPONENT
 from marginaudit.training.ntp.steps.class_fluxes import exp_of, exp_of_small
 from marginaudit.training.ntp.steps.compiled import SUMMED, CompiledSteps, root_of_squares
 from marginaudit.training.ntp.steps.lanes import LANES, in_blocks
-from tests.training.ntp.problems import WITH_SLACK, reduced
-from tests.training.ntp.steps.both_forms import assert_same, both
+from tests.training.ntp.problems import WITH_SLACK, assert_same, both, reduced
 
 WORDS = [[*"a" * times, *"c" * other, "b"] for times in range(1, 5) for other in range(0, 7, 2)]
 

@@ -7,7 +7,7 @@ import pytest
 from marginaudit.training.ntp import loss_gradient, stage2_loss
 from marginaudit.training.ntp.steps.loss import rows_at
 from tests.solutions import known
-from tests.training.ntp.naive import ball, exact_gradient, hessian
+from tests.training.ntp.naive import ball, exact_gradient, hessian, late_gradient
 from tests.training.ntp.problems import REDUCED, SMALL, at_scores, dense, reduced, states
 
 
@@ -77,14 +77,7 @@ def test_the_lead_keeps_the_digits_at_any_distance() -> None:
                 root = ball(exact.norm_squared).sqrt()
                 s = flint.arb(start.lr) * t
                 W = [s * ball(w) / root + flint.arb(float(r)) for w, r in zip(exact.weight, rest, strict=True)]
-                merged = problem.merged
-                G = [flint.arb(0)] * len(W)
-                for a, j, weight in zip(
-                    merged.winner.tolist(), merged.loser.tolist(), merged.weight.tolist(), strict=True
-                ):
-                    flux = flint.arb(weight) * (W[j] - W[a]).exp()
-                    G[j] += flux
-                    G[a] -= flux
+                G = late_gradient(problem.merged, W)
                 size = sum((g * g for g in G), flint.arb(0)).sqrt()
                 slope = -sum((g * ball(w) for g, w in zip(G, exact.weight, strict=True) if w), flint.arb(0))
                 across = -sum((g * flint.arb(float(r)) for g, r in zip(G, rest, strict=True)), flint.arb(0))
