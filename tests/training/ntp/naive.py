@@ -82,6 +82,15 @@ def both_stages(
     return first, exact_states(data, last[n][0] - last[(n + 1) % p.V][0], rates[1], steps2)[1]
 
 
+def off_direction(W: list[flint.arb], reference: Floats) -> float:
+    """1 - cos of the angle between them."""
+    R = [flint.arb(x) for x in reference.ravel().tolist()]
+    inner, *squares = (
+        sum((a * b for a, b in zip(*pair, strict=True)), flint.arb(0)) for pair in ((W, R), (W, W), (R, R))
+    )
+    return float(1 - inner / (squares[0] * squares[1]).sqrt())
+
+
 def late_gradient(merged: MergedEdges, W: list[flint.arb]) -> list[flint.arb]:
     """The gradient where attention is one-hot, up to a factor."""
     G = [flint.arb(0)] * len(W)

@@ -1,11 +1,10 @@
 """Both stages on embeddings that are not orthonormal, in balls: against the oracle."""
 
 import math
+from dataclasses import replace
 
 import flint
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import CASES, Dataset, dataset_to_document
@@ -15,6 +14,7 @@ from marginaudit.training.ntp.certified.embedded import last_distances
 from marginaudit.training.ntp.certified.enclosure import NotEnclosable
 from tests.oracle import descent as oracle
 from tests.oracle.problem import problem
+from tests.training.ntp.naive import off_direction
 
 DATA = CASES["example-1"]()
 REPEATING = Dataset.from_sentences("repeating", [list("SVOP"), list("VOP"), list("OPPP"), list("PP")])
@@ -28,17 +28,8 @@ def by_the_oracle(dataset: Dataset, steps1: int, steps2: int, eta0: float, eta: 
         K = oracle.stage2(p, p.gram, oracle.logits(C, p.gram), None, eta, steps2)[-1].weights
         both = flint.arb_mat(C) * E, E.transpose() * flint.arb_mat(K) * E
         found = zip(both, (solve_ov(dataset), solve_kq(dataset)), strict=True)
-        first, second = (apart(W.entries(), solution.optimal().matrix) for W, solution in found)
+        first, second = (off_direction(W.entries(), solution.optimal().matrix) for W, solution in found)
         return first, second
-
-
-def apart(W: list[flint.arb], reference: NDArray[np.float64]) -> float:
-    """1 - cos of the angle between them."""
-    R = [flint.arb(x) for x in reference.ravel().tolist()]
-    inner, *squares = (
-        sum((a * b for a, b in zip(*pair, strict=True)), flint.arb(0)) for pair in ((W, R), (W, W), (R, R))
-    )
-    return float(1 - inner / (squares[0] * squares[1]).sqrt())
 
 
 @pytest.mark.parametrize(("d", "share", "data"), [(4, 1.0, DATA), (6, 0.3, DATA), (2, 0.9, DATA), (4, 0.5, REPEATING)])
@@ -51,8 +42,6 @@ def test_a_few_steps_by_other_arithmetic(d: int, share: float, data: Dataset) ->
 
 
 def test_what_the_reference_leaves_open_is_in_the_radius() -> None:
-    from dataclasses import replace
-
     data = embedded(DATA, between(unit(4, 4, 0), 0.1))
     ov, kq = solve_ov(data), solve_kq(data).optimal()
     loose = replace(kq, direction_radius=1e-9)

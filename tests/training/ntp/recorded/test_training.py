@@ -8,7 +8,6 @@ import flint
 import mpmath
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
@@ -19,7 +18,7 @@ from marginaudit.training.ntp.recorded.conformity import compared
 from marginaudit.training.ntp.recorded.training import recorded_training
 from marginaudit.training.ntp.recorded.trajectory import read_trajectory
 from tests.oracle.descent import Matrix
-from tests.training.ntp.naive import both_stages
+from tests.training.ntp.naive import both_stages, off_direction
 from tests.training.ntp.recorded.program import Mistake, run
 
 ONE_HOT = CASES["example-1"]()
@@ -124,16 +123,9 @@ def test_random_sparse_runs_against_high_precision(dtype: Any, tmp_path: Path) -
                     bar = record.distance_error[i] + 1e-13
                     assert abs(record.norm[i] - norm) <= bar * norm + 1e-15
                     if t:
-                        gap = off_direction(W, star)
+                        gap = off_direction([w for row in W for w in row], star)
                         assert abs(record.distance[i] - (2 * abs(gap)) ** 0.5) <= bar + 1e-8 * (dtype is np.float64)
                     assert record.loss[i] == pytest.approx(float(loss), rel=1e-4, abs=0)
-
-
-def off_direction(W: Matrix, reference: NDArray[np.float64]) -> float:
-    """1 - cos of the angle between them."""
-    pairs = [(W[i][j], flint.arb(float(r))) for (i, j), r in np.ndenumerate(reference)]
-    norms = (sum((one[k] ** 2 for one in pairs), flint.arb(0)) for k in (0, 1))
-    return float(1 - sum((w * r for w, r in pairs), flint.arb(0)) / (next(norms) * next(norms)).sqrt())
 
 
 def stage1_loss(data: Dataset, B: Matrix) -> flint.arb:
