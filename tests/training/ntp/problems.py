@@ -14,8 +14,9 @@ from marginaudit.training.ntp.model.reference import exact_reference
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
+from marginaudit.training.ntp.steps.loss import Loss, Row, TokenGradient
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
-from marginaudit.training.ntp.steps.spaces import TokenKQ
+from marginaudit.training.ntp.steps.spaces import Space, TokenKQ
 
 Array = NDArray[np.float64]
 
@@ -95,6 +96,19 @@ def reference(data: Dataset, seed: int = 0) -> Array:
 def rotation(V: int, d: int, seed: int = 0) -> Array:
     """Orthonormal tokens."""
     return np.linalg.qr(np.random.default_rng(seed).normal(size=(d, V)))[0].T
+
+
+class Fixed(Loss):
+    """A gradient that is given."""
+
+    def __init__(self, space: Space, found: TokenGradient) -> None:
+        self.space, self.found = space, found
+
+    def token_gradient(self, iterate: Iterate) -> TokenGradient:
+        return self.found
+
+    def measure(self, iterate: Iterate) -> Row:
+        return {}
 
 
 def both(

@@ -12,10 +12,10 @@ from marginaudit.orders.ntp import CASES, Sample, broken
 from marginaudit.training.ntp import sample_classes
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
-from marginaudit.training.ntp.steps.loss import Gradient, Loss, Row, TokenGradient, row, rows_at
+from marginaudit.training.ntp.steps.loss import Gradient, TokenGradient, row, rows_at
 from marginaudit.training.ntp.steps.ov import OV
-from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
-from tests.training.ntp.problems import SMALL, at_scores, near, reduced, unreduced
+from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, TokenKQ, TokenOV
+from tests.training.ntp.problems import SMALL, Fixed, at_scores, near, reduced, unreduced
 
 # The iterate
 
@@ -150,19 +150,6 @@ def test_the_rounding_of_scores() -> None:
     square = Iterate((3, 3), 0.5, None).placed(4, np.full((3, 3), 2.0))
     assert EmbeddedKQ(E, *pairs).rounding(square) == near(2 * (2 * 3 + 4) * EPS * (2.0 + 6.0) * 25, rel=1e-14)
     assert TokenKQ(2, *pairs).rounding(Iterate((2,), 1.0, None).placed(0, np.array([-2.0, 1.0]))) == 8 * EPS
-
-
-class Fixed(Loss):
-    """A gradient that is given."""
-
-    def __init__(self, space: Space, found: TokenGradient) -> None:
-        self.space, self.found = space, found
-
-    def token_gradient(self, iterate: Iterate) -> TokenGradient:
-        return self.found
-
-    def measure(self, iterate: Iterate) -> Row:
-        return {}
 
 
 def test_what_the_embedding_adds_to_the_rounding_of_a_gradient() -> None:

@@ -5,23 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import Dataset, Sample, broken
 from marginaudit.training import log_spaced
-from marginaudit.training.ntp import (
-    loss_gradient,
-    sample_classes,
-    train,
-)
-from tests.training.ntp.problems import SMALL, reference, rotation
-
-
-def restricted(data: Dataset, R: NDArray[np.float64]) -> NDArray[np.float64]:
-    classes = sample_classes(data)
-    kept = np.zeros_like(R)
-    kept[classes.key, classes.pair_query] = R[classes.key, classes.pair_query]
-    return kept
+from marginaudit.training.ntp import loss_gradient, train
+from tests.training.ntp.problems import SMALL, dense, reference, rotation
 
 
 @pytest.mark.parametrize(("apart", "common"), [(0.9e-12, True), (1.1e-12, False)])
@@ -96,13 +84,13 @@ def test_the_recorded_split() -> None:
     for data in (SMALL, replace(SMALL, embedding=np.random.default_rng(0).normal(size=(6, 7)))):
         space = data is SMALL
         kq = R if space else np.random.default_rng(1).normal(size=(7, 7))
-        stage = train(data, steps1=20, steps2=40, at=[0, 3, 40], kq_reference=kq).stage2
+        trained = train(data, steps1=20, steps2=40, at=[0, 3, 40], kq_reference=kq)
+        stage = trained.stage2
         np.testing.assert_allclose(stage.along, 0.05 / np.sqrt(6) * np.array([0, 3, 40]), rtol=1e-15)
         unit = kq / np.linalg.norm(kq)
         E = np.eye(6) if space else data.embeddings
         what = (E @ unit @ E.T)[stage.key, stage.query]
         np.testing.assert_allclose(stage.reference, what, rtol=1e-13, atol=1e-14)
-        trained = train(data, steps1=20, steps2=40, at=[40], kq_reference=kq)
         off = 1 - np.sum(unit * trained.W_kq) / np.linalg.norm(trained.W_kq)
         assert stage.one_minus_cos[-1] == pytest.approx(off, rel=1e-12, abs=0)
         np.testing.assert_allclose(stage.score_matrix(-1, 6), trained.S, atol=1e-14)
@@ -112,5 +100,5 @@ def test_the_recorded_split() -> None:
         G = loss_gradient(data, trained.W_ov, trained.W_kq)
         slope = stage.along[-1] * stage.descent_reference[-1] + stage.descent_rest[-1]
         assert slope == pytest.approx(-np.sum(G * trained.W_kq) / np.linalg.norm(G), rel=1e-9, abs=0)
-        inside = unit if not space else restricted(SMALL, unit)
+        inside = dense(data, 0.0, unit[stage.key, stage.query])[1] if space else unit
         assert stage.descent_reference[-1] == pytest.approx(-np.sum(G * inside) / np.linalg.norm(G), rel=1e-9, abs=0)

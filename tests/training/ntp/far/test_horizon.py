@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset
@@ -39,6 +38,10 @@ def switch_at(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def early(monkeypatch: pytest.MonkeyPatch) -> None:
     switch_at(10_000, monkeypatch)
+
+
+def failing(_merged: MergedEdges, _exact: ExactReference, _lr: float, t0: int, *_: Any, **__: float) -> None:
+    raise flow.FlowFailure(f"from {t0}")
 
 
 @pytest.mark.parametrize("data", [EXAMPLE, FREE], ids=lambda data: data.name)
@@ -103,8 +106,6 @@ def test_the_steps_go_on_until_attention_is_one_hot(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_flow_inherits_the_error_of_the_steps(early: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    from marginaudit.training.ntp.far import flow
-
     inherited: list[float] = []
 
     def seen(*_: object, start_error: float) -> None:
@@ -131,19 +132,12 @@ def test_the_law_is_a_second_answer(case: str, early: None) -> None:
 
 
 def test_a_flow_that_fails_ends_the_run_with_its_true_steps(early: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    from marginaudit.training.ntp.far import flow
-
-    def failing(
-        *_: ExactReference | MergedEdges | NDArray[np.float64] | NDArray[np.int64] | float, **__: float
-    ) -> None:
-        raise flow.FlowFailure("the solver gave up")
-
     monkeypatch.setattr(flow, "fast_forward", failing)
     for at in ([5, 10**8, 10**12], [5], [10**12], [5, 10_000]):
         trained = run(FREE, 10**12, at)
         assert trained.stage2.step.tolist() == sorted({t for t in at if t <= 10_000} | {10_000})
         assert trained.stage2.method[-1] == "steps"
-        assert trained.stopped == "no fast-forward beyond step 10000: the solver gave up"
+        assert trained.stopped == "no fast-forward beyond step 10000: from 10000"
         assert len(trained.stage2.law) == len(trained.stage2)
     np.testing.assert_allclose(trained.S, run(FREE, 10_000, []).S, rtol=1e-12)
 
@@ -176,9 +170,6 @@ def test_the_flow_follows_from_later_on_where_that_is_better(lr2: float) -> None
 def test_a_flow_that_fails_late_is_not_sought_earlier(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attention is one-hot after both steps from which the flow may follow."""
 
-    def failing(_merged: MergedEdges, _exact: ExactReference, _lr: float, t0: int, *_: Any, **__: float) -> None:
-        raise flow.FlowFailure(f"from {t0}")
-
     monkeypatch.setattr(flow, "fast_forward", failing)
     monkeypatch.setattr(horizon, "SWITCH", 100)
     monkeypatch.setattr(horizon, "LATE_SWITCH", 101)
@@ -197,12 +188,11 @@ def test_a_singular_factor_shortens_the_solver_s_step(monkeypatch: pytest.Monkey
 
 
 def test_what_has_no_fast_forward() -> None:
-    data = CASES["example-1"]()
-    kq = solve_kq(data)
-    assert no_fast_forward(data, kq) is None
-    assert "plain" in known(no_fast_forward(data, kq, "gd"))
-    assert "not known" in known(no_fast_forward(data, None))
-    turned = broken(data, "orthonormal")
+    kq = solve_kq(EXAMPLE)
+    assert no_fast_forward(EXAMPLE, kq) is None
+    assert "plain" in known(no_fast_forward(EXAMPLE, kq, "gd"))
+    assert "not known" in known(no_fast_forward(EXAMPLE, None))
+    turned = broken(EXAMPLE, "orthonormal")
     assert "orthonormal" in known(no_fast_forward(turned, solve_kq(turned)))
     two = Dataset(
         "two",
@@ -229,13 +219,13 @@ def test_attention_is_one_hot_below_the_rounding_of_a_gradient(A: float) -> None
 
 
 def test_a_direction_that_the_flow_leaves_without_an_error_bar_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    followed, data = flow.fast_forward, CASES["example-1"]()
+    followed = flow.fast_forward
 
     def astray(*of: Any, **more: Any) -> Any:
         found = followed(*of, **more)
         return replace(found, distance_error=np.full_like(found.error, 2.0))
 
     monkeypatch.setattr(horizon, "SWITCH", 10_000)
-    assert not run(data, 30_000, [100, 30_000]).lost
+    assert not run(EXAMPLE, 30_000, [100, 30_000]).lost
     monkeypatch.setattr(flow, "fast_forward", astray)
-    assert run(data, 30_000, [100, 30_000]).lost
+    assert run(EXAMPLE, 30_000, [100, 30_000]).lost

@@ -15,7 +15,7 @@ from marginaudit.training.ntp import sample_classes
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.kq import GeneralB
-from marginaudit.training.ntp.steps.loss import Loss, Row, TokenGradient
+from marginaudit.training.ntp.steps.loss import TokenGradient
 from marginaudit.training.ntp.steps.ov import OV
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
 from marginaudit.training.ntp.steps.underflow import (
@@ -28,6 +28,7 @@ from marginaudit.training.ntp.steps.underflow import (
 )
 from tests.oracle import descent as oracle
 from tests.oracle.problem import problem
+from tests.training.ntp.problems import Fixed
 
 
 def precise(function: Callable[..., Any], values: list[float]) -> NDArray[np.float64]:
@@ -85,22 +86,9 @@ def document(*samples: tuple[str, str]) -> dict[str, Any]:
     }
 
 
-class Fixed(Loss):
-    def __init__(self, space: Space, value: NDArray[np.float64], log_scale: float = 0.0) -> None:
-        self.space = space
-        self._found = TokenGradient(value, np.abs(value), log_scale, 0.0, 0.0, 0.0)
-
-    def token_gradient(self, iterate: Iterate) -> TokenGradient:
-        return self._found
-
-    def measure(self, iterate: Iterate) -> Row:
-        return {}
-
-
-def test_what_the_weights_act_on() -> None:
-    assert EmbeddedOV(E).seen.tolist() == EmbeddedKQ(E, KEY, QUERY).seen.tolist() == [False, True, True]
-    assert TokenOV(3).seen.all()
-    assert TokenKQ(3, KEY, QUERY).seen.all()
+def given(space: Space, value: NDArray[np.float64], log_scale: float = 0.0) -> Fixed:
+    """A gradient of no rounding and no curvature."""
+    return Fixed(space, TokenGradient(value, np.abs(value), log_scale, 0.0, 0.0, 0.0))
 
 
 def test_how_much_may_have_become_0() -> None:
@@ -119,10 +107,10 @@ def test_a_gradient_of_which_the_rest_underflowed_is_not_known_to_be_0() -> None
     token_of_zeros[0, 0] = 1.0
     for space, value in ((EmbeddedOV(E), token_of_zeros), (EmbeddedKQ(E, KEY, QUERY), np.array([1.0, 0, 0, 0]))):
         iterate = Iterate(space.shape, 1.0, None)
-        assert not Descent(Fixed(space, value)).step(iterate)
+        assert not Descent(given(space, value)).step(iterate)
         assert iterate.state_error == math.inf
         iterate = Iterate(space.shape, 1.0, None)
-        assert not Descent(Fixed(space, 0 * value, -math.inf)).step(iterate)
+        assert not Descent(given(space, 0 * value, -math.inf)).step(iterate)
         assert iterate.state_error == 0
 
 
@@ -173,7 +161,7 @@ def test_stage_2_beside_a_query_of_zeros() -> None:
 
 
 def test_a_gradient_whose_squares_underflow_has_its_norm() -> None:
-    found = Fixed(TokenOV(2), np.array([[3e-170, 0.0], [0.0, 4e-170]])).gradient(Iterate((2, 2), 1.0, None))
+    found = given(TokenOV(2), np.array([[3e-170, 0.0], [0.0, 4e-170]])).gradient(Iterate((2, 2), 1.0, None))
     assert found.norm == pytest.approx(5e-170, rel=1e-15, abs=0)
 
 
