@@ -76,12 +76,10 @@ def lowered(typing: Callable[..., Any]) -> Any:
 
 
 def _as(context: Any, builder: Any, value: Any, given: Any, kind: Any) -> Any:
-    """The value as float64, or as lanes."""
+    """The value, or a number in all lanes where these are asked for."""
     if given == kind:
         return value
     number = context.cast(builder, value, given, types.float64)
-    if kind != lanes:
-        return number
     first = builder.insert_element(ir.Constant(_llvm(lanes, number.type), ir.Undefined), number, ir.IntType(32)(0))
     return builder.shuffle_vector(first, first, _constant(lanes, ir.IntType(32), 0))
 

@@ -1,5 +1,6 @@
 """The gradients beside their definition in 60 digits; the bound on rounding beside what a stranger's program loses."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
@@ -13,7 +14,6 @@ from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.training.ntp.recorded.gradients import EXP, Gradient, Stage1Loss, Stage2Loss
 from marginaudit.training.ntp.recorded.rules import by_column, momentum, normalised
 from tests.training.ntp.recorded.program import Mistake, stage1_gradient, stage2_gradient
-from tests.training.worst_case import Rounding, most
 
 ONE_HOT = CASES["example-1"]()
 COUNTED = replace(ONE_HOT, counts=tuple(range(1, ONE_HOT.N + 1)))
@@ -110,6 +110,50 @@ def test_the_bound_holds_what_rounding_does_to_a_program_and_is_not_far_above(
         assert lost <= bound
         assert bound <= 300 * max(float(lost), u * float(np.linalg.norm(found.value))) or size > 1
         assert off(found.value, true) <= bound * 2.0**-53 / u
+
+
+STEP = 1e-30
+
+
+class Rounding:
+    """Rounds arrays of runs, each number by ``times`` unit roundoffs at most.
+
+    A program is written for arrays of runs, shape (runs, ...), and passes what it rounds through `Rounding`. Each run
+    gives one rounded number an imaginary part, and so the derivative of the result by it. The sum of their absolute
+    values is the worst that roundings can add up to, in units of the unit roundoff.
+    """
+
+    def __init__(self, runs: int) -> None:
+        self.runs, self.used = runs, 0
+
+    def __call__(self, x: Any, times: float = 1.0) -> Any:
+        size, off = x[0].size, np.zeros((self.runs, x[0].size), dtype=complex)
+        if self.runs > 1:
+            off[self.used + np.arange(size), np.arange(size)] = STEP * 1j
+        self.used += size
+        return x * (1 + times * off.reshape(x.shape))
+
+    def given(self, x: Any) -> Any:
+        """Input data, each number rounded once; zeros and ones are exact."""
+        every = np.broadcast_to(np.asarray(x, dtype=complex), (self.runs, *np.shape(x)))
+        return every if np.isin(x, (0, 1)).all() else self(every)
+
+    def dot(self, a: Any, b: Any) -> Any:
+        """Inner products along the last axis; of k nonzero terms each is rounded k times."""
+        terms = a * b
+        return self(terms, max(np.count_nonzero(terms[0], axis=-1).max(), 1)).sum(axis=-1)
+
+    def softmax(self, z: Any, exp: float) -> Any:
+        """Softmax along the last axis; ``exp`` is the error of an exponential, in unit roundoffs."""
+        e = self(np.exp(self(z - z.real.max(axis=-1, keepdims=True))), exp)
+        return self(e / self(e, z.shape[-1]).sum(axis=-1, keepdims=True))
+
+
+def most(program: Callable[[Rounding], Any]) -> Any:
+    """The most that rounding may change what a program computes, to first order, by forward differentiation."""
+    counting = Rounding(1)
+    program(counting)
+    return np.abs(program(Rounding(counting.used)).imag / STEP).sum(axis=0)
 
 
 def eq_5(off: Rounding, data: Dataset, W_ov: Any) -> Any:
