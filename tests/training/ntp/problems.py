@@ -88,11 +88,6 @@ def states(problem: ReducedKQ, seed: int = 0) -> list[Array]:
     return [0 * noise, noise, 3 * noise, ahead + noise, 8 * ahead + noise, noise - ahead]
 
 
-def reference(data: Dataset, seed: int = 0) -> Array:
-    """Any direction."""
-    return np.random.default_rng(seed).normal(size=(data.V, data.V))
-
-
 def rotation(V: int, d: int, seed: int = 0) -> Array:
     """Orthonormal tokens."""
     return np.linalg.qr(np.random.default_rng(seed).normal(size=(d, V)))[0].T

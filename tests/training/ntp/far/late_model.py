@@ -1,7 +1,6 @@
 """What the tests of the late phase share: problems made from graphs, and plain late steps."""
 
 from collections.abc import Sequence
-from fractions import Fraction
 from math import exp, sqrt
 
 import numba
@@ -126,7 +125,3 @@ def one_minus_cos(reference: ExactReference, s: float, rest: NDArray[np.float64]
             / sum((a * a for a in W), flint.arb(0)).sqrt()
         )
         return float(1 - cosine)
-
-
-def fractions(*values: float | str | Fraction) -> tuple[Fraction, ...]:
-    return tuple(Fraction(value) for value in values)

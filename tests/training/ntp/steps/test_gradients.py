@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from marginaudit.orders.ntp import Dataset, Sample, free_dataset, prefix_closed_dataset
 from marginaudit.training.ntp import loss_gradient, sample_classes, stage1_loss, stage1_loss_gradient, stage2_loss
 from marginaudit.training.ntp.steps.iterate import Iterate
-from marginaudit.training.ntp.steps.spaces import Space
 from tests.training.ntp.naive import exact_gradient, hessian
 from tests.training.ntp.problems import at_scores, dense, near, unreduced
 
@@ -35,18 +34,6 @@ DATASETS = [
 ]
 
 
-def embedded(data: Dataset, d: int, seed: int = 0) -> Dataset:
-    return replace(data, embedding=np.random.default_rng(seed).normal(size=(data.V, d)))
-
-
-def at_weights(space: Space, weights: NDArray[np.float64]) -> Iterate:
-    """The iterate W = weights, reached by one step of length 1."""
-    iterate = Iterate(space.shape, 1.0, np.random.default_rng(9).normal(size=space.shape))
-    iterate.step(-weights, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
-    np.testing.assert_allclose(iterate.weights, weights, rtol=1e-12, atol=1e-12)
-    return iterate
-
-
 def derivative(f: Callable[..., Any], W: NDArray[np.float64], D: NDArray[np.float64]) -> float:
     """Complex step."""
     return float(np.imag(f(W + 1e-150j * D)) / 1e-150)
@@ -54,7 +41,7 @@ def derivative(f: Callable[..., Any], W: NDArray[np.float64], D: NDArray[np.floa
 
 @pytest.mark.parametrize("data", DATASETS)
 def test_eq_5_and_eq_6_against_complex_steps_and_finite_differences(data: Dataset) -> None:
-    data = embedded(data, 3)
+    data = replace(data, embedding=np.random.default_rng(0).normal(size=(data.V, 3)))
     rng = np.random.default_rng(1)
     W_ov, W_kq = rng.normal(size=(data.V, 3)), rng.normal(size=(3, 3))
     first, second = stage1_loss_gradient(data, W_ov), loss_gradient(data, W_ov, W_kq)
@@ -79,8 +66,8 @@ def test_stage_2_in_token_space_with_one_margin(data: Dataset, A: float, form: s
     classes = sample_classes(data)
     s = 2 * np.random.default_rng(4).normal(size=len(classes.key))
     B, S = dense(data, A, s)
-    iterate = at_weights(unreduced(data, A, form).space, s)
-    problem = unreduced(data, A, form, what=iterate.reference)
+    what = np.random.default_rng(9).normal(size=s.shape)
+    problem, iterate = unreduced(data, A, form, what), Iterate(s.shape, 1.0, what).placed(1, s - what)
     found = problem.gradient(iterate)
     expected = loss_gradient(data, B, S)[classes.key, classes.pair_query]
     np.testing.assert_allclose(found.value * np.exp(found.log_scale), expected, rtol=1e-11, atol=1e-15)
