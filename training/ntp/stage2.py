@@ -32,12 +32,12 @@ LARGEST_SHADOW = 10**7
 
 
 class Problem(NamedTuple):
-    """The loss, W*_kq where it is exact, the zero initialisation, and once more both for the shadow of stage 1."""
+    """The loss, W*_kq where it is exact, the zero initialisation, and steps, with a shadow's if stage 1 has one."""
 
     loss: KQ
     exact: ExactReference | None
     iterate: Iterate
-    shadow: tuple[KQ, Iterate] | None
+    descent: Descent
 
 
 class Steps(NamedTuple):
@@ -139,8 +139,10 @@ def _reduced(
     def loss(A: float) -> ReducedKQ:
         return ReducedKQ(space, classes, V, iterate.reference, A, edges, merged, exact)
 
-    shadow = None if first.shadow is None else (loss(first.shadow.margin), beside)
-    return Problem(loss(first.margin), exact, iterate, shadow)
+    kq, shadow = loss(first.margin), first.shadow
+    if shadow is None:
+        return Problem(kq, exact, iterate, Descent(kq))
+    return Problem(kq, exact, iterate, Shadowed(kq, loss(shadow.margin), beside, lost=shadow.lost))
 
 
 def _unreduced(
@@ -155,12 +157,13 @@ def _unreduced(
             return CommonMargin(space, classes, V, iterate.reference, A)
         return GeneralB(space, classes, V, iterate.reference, B)
 
-    shadow = None
-    if first.shadow is not None:
-        # in which margins that are one A but for their rounding are each their own, if memory has room for them
-        one = first.common and GeneralB.size(classes, V) > LARGEST_SHADOW
-        shadow = loss(first.shadow.margin, first.shadow.B, common=one), beside
-    return Problem(loss(first.margin, first.B, common=first.common), None, iterate, shadow)
+    kq, shadow = loss(first.margin, first.B, common=first.common), first.shadow
+    if shadow is None:
+        return Problem(kq, None, iterate, Descent(kq))
+    # in which margins that are one A but for their rounding are each their own, if memory has room for them
+    one = first.common and GeneralB.size(classes, V) > LARGEST_SHADOW
+    other = loss(shadow.margin, shadow.B, common=one)
+    return Problem(kq, None, iterate, Shadowed(kq, other, beside, lost=shadow.lost))
 
 
 def _followed(
@@ -173,21 +176,14 @@ def _followed(
     reference: Reference,
 ) -> Steps:
     """True steps, and beyond them the fast-forward where there is one."""
-    kq, exact, iterate, _ = problem
+    kq, exact, iterate, descent = problem
     if isinstance(kq, ReducedKQ) and exact is not None and run.normalised and isinstance(reference, MaxMargin):
         rows, last, law, stopped = follow(kq, exact, iterate, steps2, at, run.progress, steps1)
         enclosed = _enclosed(run.dataset, reference, rows, steps1, first.eta0, iterate.lr)
         if enclosed is not None and enclosed.step[-1] == steps2:
             last = last.placed(steps2, enclosed.rest[-1])
         return Steps(rows, last, law, stopped, asymptotics(run.dataset, kq, exact, law), enclosed)
-    return Steps(descend(descent_of(first, problem), iterate, steps2, at, run.progress, steps1), iterate)
-
-
-def descent_of(first: First, problem: Problem) -> Descent:
-    """True steps, together with the shadow's if stage 1 has one."""
-    if problem.shadow is not None and first.shadow is not None:
-        return Shadowed(problem.loss, *problem.shadow, lost=first.shadow.lost)
-    return Descent(problem.loss)
+    return Steps(descend(descent, iterate, steps2, at, run.progress, steps1), iterate)
 
 
 def asymptotics(dataset: Dataset, kq: ReducedKQ, exact: ExactReference, law: Law | None) -> Asymptotics:

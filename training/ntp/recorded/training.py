@@ -21,7 +21,7 @@ from marginaudit.training.ntp.recorded.conformity import STEPS1
 from marginaudit.training.ntp.recorded.trajectory import Trajectory
 from marginaudit.training.ntp.records import Floats, Stage1, columns
 from marginaudit.training.ntp.stage1 import SPREAD_TOLERANCE, First, first_of, first_stage, on_the_law, stage1_start
-from marginaudit.training.ntp.stage2 import Problem, Steps, asymptotics, descent_of, trained
+from marginaudit.training.ntp.stage2 import Problem, Steps, asymptotics, trained
 from marginaudit.training.ntp.start import Settings
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
@@ -127,7 +127,7 @@ def _stage2(
     def followed(problem: Problem) -> Steps:
         loss, exact, iterate = problem.loss, problem.exact, problem.iterate
         if conforms:
-            states = _beside_own_steps(descent_of(first, problem), iterate, record, kept, entered)
+            states = _beside_own_steps(problem.descent, iterate, record, kept, entered)
         else:
             states = _as_recorded(iterate, record, kept, entered)
         found, last = _rows(loss, states, iterate)
