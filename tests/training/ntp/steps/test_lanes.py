@@ -1,4 +1,4 @@
-"""Lanes do to each of their numbers what NumPy does, and a kernel on lanes what its plain loops do."""
+"""Exponentials on lanes are those of plain numbers, and the steps of the kernel on lanes those of its plain loops."""
 
 import copy
 
@@ -14,59 +14,14 @@ from marginaudit.training.ntp.steps.lanes import (
     LANES,
     NONE,
     lanes_of,
-    larger,
     largest_of,
     load,
-    root,
-    smaller,
     store,
     two_to,
 )
 from tests.training.ntp.problems import reduced
 
 Floats = NDArray[np.float64]
-
-TWO = np.uint64(2)
-RNG = np.random.default_rng(0)
-A, B = RNG.uniform(0.5, 2, LANES), RNG.uniform(0.5, 2, LANES)
-
-
-@compiled
-def computed(a: Floats, b: Floats, c: float, out: Floats) -> None:
-    x, y = load(a, NONE, lanes_of(1.0)), load(b, NONE, lanes_of(1.0))
-    store(out[0], NONE, x + y)
-    store(out[1], NONE, x - y)
-    store(out[2], NONE, x * y)
-    store(out[3], NONE, x / y)
-    store(out[4], NONE, c - x)
-    store(out[5], NONE, x - c)
-    store(out[6], NONE, 1 / x)
-    store(out[7], NONE, smaller(x, y))
-    store(out[8], NONE, larger(x, y))
-    store(out[9], NONE, larger(x, c))
-    store(out[10], NONE, smaller(c, x))
-    store(out[11], NONE, root(x))
-    store(out[12], NONE, lanes_of(c))
-
-
-def test_operations() -> None:
-    c = 1.1
-    out = np.zeros((13, LANES))
-    computed(A, B, c, out)
-    expected = [A + B, A - B, A * B, A / B, c - A, A - c, 1 / A, np.minimum(A, B), np.maximum(A, B)]
-    expected += [np.maximum(A, c), np.minimum(c, A), np.sqrt(A), np.full(LANES, c)]
-    np.testing.assert_array_equal(out, expected)
-
-
-@compiled
-def moved(a: Floats, out: Floats) -> None:
-    store(out, TWO, load(a, TWO + 1, lanes_of(1.0)))
-
-
-def test_load_and_store_begin_at_their_index() -> None:
-    a, out = np.arange(LANES + 5.0), np.full(LANES + 5, -1.0)
-    moved(a, out)
-    np.testing.assert_array_equal(out, [-1, -1, *a[3 : LANES + 3], -1, -1, -1])
 
 
 @compiled
@@ -89,13 +44,6 @@ def test_exponentials_and_powers() -> None:
     n = np.arange(-1022, -1022 + 136 * LANES, 136)[:LANES]
     power((n + 1.5 * 2.0**52).astype(np.float64), out)
     np.testing.assert_array_equal(out, np.ldexp(1.0, n))
-
-
-@pytest.mark.parametrize("at", range(LANES))
-def test_the_largest_in_every_lane(at: int) -> None:
-    values = np.full(LANES, -3.0)
-    values[at] = -2.0
-    assert exponentials(values, np.empty(LANES)) == -2.0
 
 
 @pytest.mark.parametrize("A", [0.2, 9.0, 301.0])
