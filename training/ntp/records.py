@@ -69,8 +69,6 @@ class StageRecord:
     def columns(self) -> dict[str, NDArray[Any]]:
         """The per-step arrays by name, ``step`` first; NaN for measurements where W is not `known`."""
         arrays = {field.name: getattr(self, field.name) for field in fields(self)}
-        if self.known.all():
-            return arrays
         return {
             name: np.where(self.known, array, np.nan) if array.shape == self.step.shape and name not in SURE else array
             for name, array in arrays.items()

@@ -127,7 +127,8 @@ class Stage2Loss:
         G, size, bound = (
             self._scatter(scale * x) for x in (term, abs(term), rounding + (self.terms + 3) * u * abs(term))
         )
-        carried = 0 if _one_hot(E) else 2 * (len(E) + 1) * u
+        one_hot = ((E == 0) | (E == 1)).all() and _terms(E) == 1
+        carried = 0 if one_hot else 2 * (len(E) + 1) * u
         return _bounded(E.T @ G @ E, abs(E).T @ (bound + carried * size) @ abs(E), phi, P)
 
     def ov_gradient(self, W_ov: Floats, W: Floats, u: float) -> Gradient:
@@ -208,7 +209,3 @@ def _surplus(P: Softmax, answer: Indices, row: Indices, u: float) -> tuple[Float
 def _terms(E: Floats) -> int:
     """How many entries of a row are not zero, at most."""
     return int(np.count_nonzero(E, axis=1).max(initial=1))
-
-
-def _one_hot(E: Floats) -> bool:
-    return bool(((E == 0) | (E == 1)).all() and _terms(E) == 1)

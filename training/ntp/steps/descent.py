@@ -54,7 +54,7 @@ class Descent:
         gradient = self.loss.gradient(iterate)
         if gradient.hidden:
             if gradient.rounding > 0:
-                iterate.stall()
+                iterate.local_error = float("inf")  # from here on there is no bound
             return False
         iterate.step(
             gradient.value / gradient.norm,

@@ -167,10 +167,6 @@ class Iterate:
         self.moves += 1
         self.last = unit_gradient
 
-    def stall(self) -> None:
-        """No step is taken because rounding hides the gradient; from here on there is no error bound."""
-        self.local_error = float("inf")
-
     def direction(self) -> Direction:
         """Norm and direction of W, without cancellation, with bounds on their rounding.
 
