@@ -13,20 +13,7 @@ from marginaudit.training.ntp.steps import class_fluxes, compiled
 from marginaudit.training.ntp.steps.class_fluxes import SMALL as SMALL_EXPONENT
 from marginaudit.training.ntp.steps.class_fluxes import exp_of, exp_of_small
 from marginaudit.training.ntp.steps.compiled import SUMMED, CompiledSteps, root_of_squares
-from marginaudit.training.ntp.steps.lanes import LANES, in_blocks
 from tests.training.ntp.problems import WITH_SLACK, assert_same, both, reduced
-
-WORDS = [[*"a" * times, *"c" * other, "b"] for times in range(1, 5) for other in range(0, 7, 2)]
-
-
-MANY_ALIKE = Dataset(
-    "alike",
-    ("a", "b", "c"),
-    tuple(Sample(tuple(words), "a") for words in [*WORDS, *map(list, ("ba", "bba", "cbaa", "bc"))]),
-    (1, *range(2, 21)),
-    next_token={"a": "b", "b": "a", "c": "c"},
-)
-"""Classes with one set of tokens and many multiplicities, some in proportion, beside others."""
 
 
 def interpreted(kernel: Any) -> Any:
@@ -93,35 +80,6 @@ def test_a_gradient_hidden_by_rounding_stops_the_kernel(A: float) -> None:
     assert fast.moves == slow.moves == 10
     # equal scores are unstable
     assert_same(fast, slow, 1e-9)
-
-
-@pytest.mark.parametrize("width", [LANES, 1])
-@pytest.mark.parametrize("data", [WITH_SLACK, MANY_ALIKE], ids=["distinct", "alike"])
-def test_the_blocks_hold_every_class_once(data: Dataset, width: int) -> None:
-    problem, _ = reduced(data, 4.0)
-    edges, merged = problem.edges, problem.merged
-    expected = [
-        (query, merged.number[a:z].tolist(), problem.ratio[a:z].tolist(), frequency)
-        for query, a, z, frequency in zip(edges.query, edges.first, edges.first[1:], edges.frequency, strict=False)
-    ]
-    size, number, ratio, query, frequency = in_blocks(edges, merged.number, problem.ratio, width)
-    held, at = [], 0
-    for b, d in enumerate(size.astype(int).tolist()):
-        numbers, ratios = (part[at : at + d * width].reshape(d, width).T.tolist() for part in (number, ratio))
-        own = slice(b * width, (b + 1) * width)
-        held += list(zip(query[own], numbers, ratios, frequency[own], strict=True))
-        at += d * width
-    assert at == len(number) == len(ratio)
-    assert sorted(row for row in held if row[3]) == sorted(expected)
-    absent = [row for row in held if not row[3]]
-    assert bool(absent) == (width > 1)
-    assert not any(any(ratios) for _, _, ratios, _ in absent)
-
-
-@pytest.mark.parametrize("A", [0.2, 4.0, 301.0])
-def test_classes_alike_in_their_tokens(A: float) -> None:
-    problem, start = reduced(MANY_ALIKE, A)
-    assert_same(*both(problem, start, 0, 60), 1e-13 * max(1.0, A / 40))
 
 
 def stored(array: NDArray[np.float64], at: int, value: float) -> None:
