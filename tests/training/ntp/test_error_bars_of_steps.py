@@ -189,14 +189,14 @@ def by_hand(problem: ReducedKQ, A: float, rest: Floats, along: float = 0.0) -> B
         concave[q] = concave.get(q, 0.0) + (most if positive else size.sum() * (2 + 4 * Phi))
         leading.append(phi_a)
         attention.append(Phi * (worst + lead + 3 + len(phi) / 2))
-    summed = sum(onto_pairs(merged, np.ones(len(merged)), len(rest))).max() + np.bincount(merged.number).max()
+    summed = np.add(*onto_pairs(merged, np.ones(len(merged)), len(rest))).max() + np.bincount(merged.number).max()
     inexact = (4 * A + 2) * max(attention) + np.diff(edges.first).max() + 12 + summed
     won, pulled = onto_pairs(merged, flux, len(rest))
     return ByHand(
         pulled - won,
-        sum(onto_pairs(merged, own, len(rest))),
+        np.add(*onto_pairs(merged, own, len(rest))),
         won,
-        sum(onto_pairs(merged, own_absolute + inexact * absolute, len(rest))),
+        np.add(*onto_pairs(merged, own_absolute + inexact * absolute, len(rest))),
         max(convex.values()),
         max(concave.values()),
         min(leading),
