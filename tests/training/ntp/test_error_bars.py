@@ -124,8 +124,8 @@ def test_the_error_of_a_walk_of_many_steps() -> None:
             iterate.step(unit, log_norm=0.0, rounding=EPS / math.sqrt(2), curvature=0.0, concavity=0.0)
             exact = [w - flint.arb(0.1) * v for w, v in zip(exact, true, strict=True)]
         ours = [
-            flint.arb(iterate.lr) * iterate.moves * flint.arb(w) + flint.arb(a) + flint.arb(b)
-            for w, a, b in zip(what.tolist(), iterate.high.tolist(), iterate.low.tolist(), strict=True)
+            flint.arb(iterate.lr) * iterate.moves * flint.arb(w) + flint.arb(r)
+            for w, r in zip(what.tolist(), iterate.rest.tolist(), strict=True)
         ]
         off = float(sum(((a - b) ** 2 for a, b in zip(exact, ours, strict=True)), flint.arb(0)).sqrt())
     assert iterate.local_error == near(2000 * 0.1 * (4 + 1 / math.sqrt(2)) * EPS, rel=1e-9)
