@@ -20,7 +20,7 @@ from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.claims import proposition1, theorem1
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.ntp.tables.direction import ratio
+from marginaudit.reports.ntp.tables.direction import bound_at, ratio
 from marginaudit.reports.verdict import Finding, Verdict
 
 SHARES = (1e-3, 1e-2, 0.1, 0.3, 1.0)
@@ -125,9 +125,8 @@ def _last(run: Run, claim: Claim) -> dict[str, float | None]:
         return nothing
     judgement: Any = claim.judgement
     series = judgement.measured(run)
-    bound = float(np.asarray(judgement.upper(run, series.step[-1:].astype(float)))[0])
     value = float(series.value[-1]) if series.bounded[-1] else None
-    return {"error": value, "bar": float(series.radius[-1]), "bound": bound}
+    return {"error": value, "bar": float(series.radius[-1]), "bound": bound_at(run, claim, series.step[-1])}
 
 
 def wide(found: Mapping[str, float | None]) -> bool:

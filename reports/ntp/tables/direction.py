@@ -105,7 +105,7 @@ def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
         value, radius = measured.get(step, (None, None))
         row: dict[str, Any] = {"step": step, "measured": value}
         for name, claim in claims.items():
-            row[name] = None if absent or unmet[name] else finite(_bound(run, claim, step))
+            row[name] = None if absent or unmet[name] else finite(bound_at(run, claim, step))
         row["slack"] = ratio(row["bound"], value)
         row["error"] = ratio(radius, value)
         rows.append(row)
@@ -140,7 +140,8 @@ def _measured(run: Run, claim: Claim) -> dict[int, tuple[float, float]]:
     return {step: pair for step, pair in zip(steps, pairs, strict=True) if all(map(math.isfinite, pair))}
 
 
-def _bound(run: Run, claim: Claim, step: int) -> float:
+def bound_at(run: Run, claim: Claim, step: int) -> float:
+    """The bound that a claim sets at a step."""
     judgement: Any = claim.judgement
     return float(np.asarray(judgement.upper(run, np.array([step], dtype=float)))[0])
 
