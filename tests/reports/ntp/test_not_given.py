@@ -1,7 +1,6 @@
 """A law, steps or a scale that is not there is named, before numpy fails on it."""
 
 from dataclasses import replace
-from inspect import unwrap
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +15,6 @@ from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import theorem1_rate
 from marginaudit.reports.ntp.rates import measured_constants
 from marginaudit.reports.series import Series, by_formula, series
-from marginaudit.reports.snap.claims import lemma12
 from tests.measured import judgement
 from tests.reports.ntp.samples import retrained
 
@@ -55,12 +53,6 @@ def stepless(_: object) -> Series:
 def test_without_steps_a_number_or_a_common_scale(judgement: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         judgement.judge(None)
-
-
-def test_growth_without_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lemma12, "alone", lambda _: (stepless(_), stepless(_)))
-    with pytest.raises(ValueError, match="no steps"):
-        unwrap(lemma12.growth_of_steps)(None)
 
 
 def test_the_rates_constant_is_from_the_enclosure_only_where_float64_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
