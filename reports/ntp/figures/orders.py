@@ -176,7 +176,7 @@ def _draw(axis: "Axes", panel: Panel) -> None:
     axis.set_ylim(0.5 - len(found), 0.5)
     part = "" if panel.part.graph is order.graph else f", {len(panel.part.graph)} of {len(order.graph)} tokens"
     axis.set_title(as_text(f"under {_name(order.query)}{part}"), fontsize=9)
-    for edge in {*hasse(panel.part).edges, *edges}:
+    for edge in sorted({*hasse(panel.part).edges, *edges}):
         _arrow(axis, at, edge, red=edge in edges)
     for token, (x, y) in at.items():
         colour = OPTIMAL if token in order.optimal else CONFUSED if token in order.confused else NON_OPTIMAL
