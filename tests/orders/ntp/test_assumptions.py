@@ -128,3 +128,14 @@ def test_products_that_overflow_are_infinitely_far(third: float) -> None:
     data = embedded([[1e200, -1e200, third], [1e200, 1e200, third], [0, 1, 0]])
     assert gram_deviation(data) == np.inf
     assert not check_assumption(data, "orthonormal").holds
+
+
+def test_orthonormal_embeddings_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assumptions, "BLOCK", 2)
+    E = np.eye(5)
+    assert check_assumption(embedded(E.tolist()), "orthonormal").holds
+    E[3, 0] = 0.5
+    data = embedded(E.tolist())
+    witness = check_assumption(data, "orthonormal").witness
+    assert witness is not None
+    assert set(witness["tokens"]) in ({data.vocabulary[3]}, {data.vocabulary[0], data.vocabulary[3]})

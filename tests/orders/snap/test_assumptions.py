@@ -124,3 +124,10 @@ def test_one_common_token_of_several_that_is_off_by_rounding_is_not_shared_exact
     assert data.classes[1].probabilities == {"x": 0.25, "y": off, "n": 0.75 - off}
     assert check_assumption(data, "shared_common").holds
     assert only_to_rounding(data, "shared_common")
+
+
+def test_classes_are_symmetric_whatever_the_order_of_their_tokens() -> None:
+    classes = [("m", "q", {"a": 1, "b": 2, "the": 5}), ("n", "q", {"c": 2, "d": 1, "the": 5})]
+    data = SequenceClasses.from_weights("turned", None, classes)
+    assert check_assumption(data, "symmetric_classes").holds
+    assert not only_to_rounding(data, "symmetric_classes")

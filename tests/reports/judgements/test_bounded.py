@@ -493,3 +493,10 @@ def test_a_violated_row_says_where_error_bars_hide_more() -> None:
     assert found.detail.endswith(" At 3 of 1000 entries, the first at t = 998, error bars hide it.")
     clear = Bounded(measured(value), **bounds).judge(run())
     assert "hide" not in clear.detail
+
+
+def test_an_unknown_measurement_has_no_slack() -> None:
+    found = Bounded(lambda _: series([2.0], radius=[np.inf], step=np.array([5])), upper=lambda _, t: 0 * t + 3).judge(
+        run
+    )
+    assert (found.verdict, found.measured, found.slack) == (Verdict.INCONCLUSIVE, None, None)
