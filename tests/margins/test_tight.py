@@ -91,6 +91,9 @@ def test_one_confused_query_among_clear_ones(name: str, rotated: bool) -> None:
     assert solution.weights_exact == before.weights_exact
     document = certificate_document(dataset, kq=solution)
     assert Fraction(document["kq"]["norm_squared"]) == solution.norm_squared_exact
+    confused = {query for query, order in dataset.orders.items() if order.confused}
+    assert confused
+    assert not confused & document["kq"]["closed_form"].keys()
 
 
 def test_a_guess_is_repaired_or_refused_but_never_wrong() -> None:

@@ -265,3 +265,8 @@ def test_bars_of_quantiles_over_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (few.value.tolist(), few.radius.tolist()) == ([value[:20].max()], [np.inf])
     both = largest(Approximation(np.array([[1.0, -7.0], [2.0, 0.5]]), np.array([[0.1, 0.2], [0.4, 0.3]])))
     assert (both.value.tolist(), both.error.tolist()) == ([7, 2], [0.2, 0.4])
+
+
+def test_log_A_at_a_small_M() -> None:
+    at: Any = SimpleNamespace(K=3, M=5, eta_Y=0.5, eta_Z=0.25)
+    assert eq132_eq133.log_A(at) == pytest.approx(np.log(2 * 3 * 4**2 / (5**2 * 0.5 / 0.25)), rel=1e-12, abs=0)
