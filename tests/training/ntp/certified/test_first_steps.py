@@ -1,5 +1,8 @@
 """Stage 2 at margins of W_ov that float64 cannot follow, against Algorithm 1 in thousands of bits."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import flint
 import numpy as np
 import pytest
@@ -7,6 +10,7 @@ import pytest
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import Dataset, broken, free_dataset
 from marginaudit.training.ntp import Training, train
+from marginaudit.training.ntp.certified.first_steps import enclosed_row
 from tests.training.ntp.naive import exact_states, other_weight
 
 BITS = 3000
@@ -49,3 +53,12 @@ def test_records_are_right_within_their_error_bars(number: int, margin: float, e
             assert stage.log_other_weight[i] == pytest.approx(other, rel=1e-13, abs=1e-15)
         assert found.enclosed is not None
         assert found.lost == (len(known) < len(AT))
+
+
+@pytest.mark.parametrize("value", [1e-50, -1e-50])
+def test_a_direction_within_its_bar_has_no_known_error(value: float) -> None:
+    columns = dict.fromkeys(("norm", "log_loss", "log_gradient_norm", "log_other_weight"), ([1.0], [0.0]))
+    columns["one_minus_cos"] = ([value], [1e-40])
+    found: Any = SimpleNamespace(columns=columns, step=[3], rest=[np.zeros((2, 2))], radius=[1e-30])
+    row = enclosed_row(found, 0, 0.5)
+    assert (row["one_minus_cos"], row["distance"], row["error"]) == (0.0, 0.0, np.inf)
