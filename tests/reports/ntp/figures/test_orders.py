@@ -74,7 +74,7 @@ def test_the_witness_is_red() -> None:
 def test_arrows_are_drawn_in_one_order_whatever_the_hashes() -> None:
     star = {"tokens": list("abcdefgh"), "next": "a"}
     itself = [{"tokens": [x], "next": x} for x in "abcdefgh"]
-    axis = orders_figure(dataset_from_document({"name": "star", "samples": [*itself, star]})).axes[0]
+    axis: Any = orders_figure(dataset_from_document({"name": "star", "samples": [*itself, star]})).axes[0]
     token = {text.get_position(): text.get_text() for text in axis.texts if text.get_text()}
     arrows = [(token[text.xyann], token[text.xy]) for text in axis.texts if not text.get_text()]
     assert len(arrows) > 5
