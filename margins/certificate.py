@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marginaudit.margins.rows import Matrix, Rows
-from marginaudit.orders.arrays import UNIT_ROUNDOFF, gamma
+from marginaudit.margins.rows import Rows
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats, gamma
 
 
 @dataclass(frozen=True)
@@ -46,22 +46,22 @@ class Certified:
         Bounds on ||W/||W|| - W*/||W*||||_F and on ||W - W*||_F.
     """
 
-    W: Matrix
-    multipliers: Matrix
+    W: Floats
+    multipliers: Floats
     certificate: Certificate
     relative_gap: float
     direction_radius: float
     weight_radius: float
 
 
-def repaired(rows: Rows, W: Matrix) -> Matrix | None:
+def repaired(rows: Rows, W: Floats) -> Floats | None:
     """W scaled to meet all rows, or None where a row's left-hand side is not positive beyond rounding."""
     margin, error = rows.margins(W)
     least = float(np.min(margin - error))
     return W / least if least > 0 else None
 
 
-def certify(rows: Rows, W: Matrix, multipliers: Matrix) -> Certified | None:
+def certify(rows: Rows, W: Floats, multipliers: Floats) -> Certified | None:
     """The certificate of W, repaired, with any multipliers, negative ones set to 0; None where it cannot be.
 
     Some w = W/v with v near 1 is feasible, and weak duality bounds the rest. With P = ||w||^2/2 and D the
@@ -74,7 +74,7 @@ def certify(rows: Rows, W: Matrix, multipliers: Matrix) -> Certified | None:
     return None if scaled is None else enclose(rows, scaled, np.maximum(multipliers, 0.0))
 
 
-def enclose(rows: Rows, scaled: Matrix, lam: Matrix) -> Certified | None:
+def enclose(rows: Rows, scaled: Floats, lam: Floats) -> Certified | None:
     """The certificate of W with multipliers lam >= 0; None where a margin is not positive beyond rounding."""
     margin, margin_error = rows.margins(scaled)
     pulled, pulled_error = rows.adjoint(lam)

@@ -9,8 +9,8 @@ import numpy as np
 import scipy  # its subpackages load when first used
 
 from marginaudit.margins.errors import CertificateError
-from marginaudit.margins.rows import LONGEST, SHORTEST, Matrix, Rows, row_lengths
-from marginaudit.orders.arrays import UNIT_ROUNDOFF
+from marginaudit.margins.rows import LONGEST, SHORTEST, Rows, row_lengths
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 
 LARGEST_EXACT_SYSTEM = 200_000
 """Entries (rows times coordinates) up to which multipliers are sought in rational arithmetic."""
@@ -82,7 +82,7 @@ def find_farkas(rows: Rows, vocabulary: tuple[str, ...]) -> Farkas | None:
     return Farkas(named, tuple(value / sum(values) for value in values), residual)
 
 
-def residual_bound(rows: Rows, y: Matrix) -> float:
+def residual_bound(rows: Rows, y: Floats) -> float:
     """Upper bound on ||A^T y||_F for y scaled to sum 1, rounding included."""
     pulled, error = rows.adjoint(y)
     return float(np.linalg.norm(np.abs(pulled) + error) / y.sum()) * (1 + (pulled.size + len(y)) * UNIT_ROUNDOFF)
@@ -99,7 +99,7 @@ def rounding_level(rows: Rows) -> float:
     return (4 * rows.size + len(rows) + 16) * UNIT_ROUNDOFF * float(np.max(lengths))
 
 
-def _scaled_multipliers(A: "scipy.sparse.csr_array[np.float64]", lengths: Matrix) -> Matrix | None:
+def _scaled_multipliers(A: "scipy.sparse.csr_array[np.float64]", lengths: Floats) -> Floats | None:
     """z = y * (length of the row) at a vertex of {y >= 0, A^T y = 0, sum(z) = 1}, by a linear program."""
     if np.any(lengths == 0):
         return np.where(np.arange(len(lengths)) == np.argmin(lengths), 1.0, 0.0)
@@ -113,7 +113,7 @@ def _scaled_multipliers(A: "scipy.sparse.csr_array[np.float64]", lengths: Matrix
     return None if found.x is None else np.maximum(found.x, 0.0)
 
 
-def null_vector(A: "scipy.sparse.csr_array[np.float64]", lengths: Matrix, z: Matrix) -> Matrix:
+def null_vector(A: "scipy.sparse.csr_array[np.float64]", lengths: Floats, z: Floats) -> Floats:
     """y with A^T y = 0: the rows' null vector where it is positive, otherwise the linear program's solution."""
     scale = np.where(lengths > 0, lengths, 1.0)
     vector = np.linalg.svd((A.toarray() / scale[:, None]).T)[2][-1]
@@ -146,7 +146,7 @@ def exact_multipliers(rows: Rows) -> tuple[Fraction, ...] | None:
     return tuple(Fraction(value, total) for value in y)
 
 
-def _integers(factor: Matrix | None, size: int) -> list[list[int]]:
+def _integers(factor: Floats | None, size: int) -> list[list[int]]:
     """The rows of a factor, all times one power of two that makes them integers."""
     if factor is None:
         return np.eye(size, dtype=int).tolist()

@@ -20,7 +20,8 @@ import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
 from marginaudit.margins.certificate import Certified, enclose
-from marginaudit.margins.rows import Matrix, Rows, in_few_coordinates, row_lengths
+from marginaudit.margins.rows import Rows, in_few_coordinates, row_lengths
+from marginaudit.orders.arrays import Floats
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
@@ -179,7 +180,7 @@ class Balls:
             return None
         return change if all(value.is_finite() for value in change) else None
 
-    def proved(self, lam: "list[arb]", like: Matrix) -> Certified | None:
+    def proved(self, lam: "list[arb]", like: Floats) -> Certified | None:
         """A^T lam for lam >= 0 rounded to float64, its distance from W* enclosed; None where that is not small."""
         from flint import arb
 

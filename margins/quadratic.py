@@ -7,7 +7,8 @@ import scipy  # its subpackages load when first used
 
 from marginaudit.margins.certificate import Certified, certify
 from marginaudit.margins.errors import SolverFailure
-from marginaudit.margins.rows import LONGEST, SHORTEST, Matrix, Rows, in_few_coordinates, row_lengths
+from marginaudit.margins.rows import LONGEST, SHORTEST, Rows, in_few_coordinates, row_lengths
+from marginaudit.orders.arrays import Floats
 
 SOLVER = "CLARABEL"
 
@@ -39,7 +40,7 @@ def solve_quadratic(rows: Rows) -> Certified | SolverFailure:
     return SolverFailure(f"{SOLVER} ended with status {status!r}: {residuals}")
 
 
-def attempted(rows: Rows) -> tuple[Matrix | None, Matrix | None, str]:
+def attempted(rows: Rows) -> tuple[Floats | None, Floats | None, str]:
     """W, multipliers and status of a solve for the rows scaled to length 1, in as few coordinates as they span."""
     reduced, left, right = in_few_coordinates(rows)
     A = reduced.sparse()
@@ -59,7 +60,7 @@ def attempted(rows: Rows) -> tuple[Matrix | None, Matrix | None, str]:
     return W if right is None else W @ right.T, lam / (lengths * target), status
 
 
-def solve_program(A: "scipy.sparse.csr_array[np.float64]", b: Matrix) -> tuple[Matrix | None, Matrix | None, str]:
+def solve_program(A: "scipy.sparse.csr_array[np.float64]", b: Floats) -> tuple[Floats | None, Floats | None, str]:
     """min ||w||^2/2 s.t. A w >= b: solution and multipliers as the solver left them, and its status."""
     import cvxpy as cp  # a second to import: only where a quadratic program is solved
 

@@ -7,9 +7,8 @@ import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
-from marginaudit.orders.arrays import UNIT_ROUNDOFF, gamma
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats, gamma
 
-Matrix: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 
 SHORTEST, LONGEST = 1e-100, 1e100
@@ -35,8 +34,8 @@ class Rows:
     loser: Indices
     column: Indices
     size: int
-    left: Matrix | None
-    right: Matrix | None
+    left: Floats | None
+    right: Floats | None
 
     def __len__(self) -> int:
         return len(self.winner)
@@ -53,19 +52,19 @@ class Rows:
         """Only the rows chosen."""
         return replace(self, winner=self.winner[chosen], loser=self.loser[chosen], column=self.column[chosen])
 
-    def scores(self, W: Matrix) -> Matrix:
+    def scores(self, W: Floats) -> Floats:
         """Left W right^T, shape (vocabulary, vocabulary)."""
         scores = W if self.left is None else self.left @ W
         return scores if self.right is None else scores @ self.right.T
 
-    def margins(self, W: Matrix) -> tuple[Matrix, Matrix]:
+    def margins(self, W: Floats) -> tuple[Floats, Floats]:
         """The left-hand sides of all rows at W, and a bound on the rounding error of each."""
         scores, size = self.scores(W), self.absolute.scores(np.abs(W))
         margin = scores[self.winner, self.column] - scores[self.loser, self.column]
         error = self._product_error * (size[self.winner, self.column] + size[self.loser, self.column])
         return margin, error + 2 * UNIT_ROUNDOFF * np.abs(margin)
 
-    def adjoint(self, multipliers: Matrix) -> tuple[Matrix, Matrix]:
+    def adjoint(self, multipliers: Floats) -> tuple[Floats, Floats]:
         """A^T lam, of the shape of W, and a bound on the rounding error of each entry."""
         token, sizes = np.zeros((2, self.size, self.size))
         np.add.at(token, (self.winner, self.column), multipliers)
@@ -77,7 +76,7 @@ class Rows:
         factors = (self.left is not None) + (self.right is not None)
         return self.pulled_back(token), gamma(terms + factors * (self.size + 4)) * self.absolute.pulled_back(sizes)
 
-    def pulled_back(self, token: Matrix) -> Matrix:
+    def pulled_back(self, token: Floats) -> Floats:
         """Left^T token right, of the shape of W."""
         token = token if self.left is None else self.left.T @ token
         return token if self.right is None else token @ self.right
@@ -126,7 +125,7 @@ class Rows:
         return matrix
 
 
-def row_lengths(A: "scipy.sparse.csr_array[np.float64]") -> Matrix:
+def row_lengths(A: "scipy.sparse.csr_array[np.float64]") -> Floats:
     """The Euclidean length of each row, also where its square overflows; infinite where an entry does."""
     largest = np.asarray(abs(A).max(axis=1).toarray(), dtype=np.float64).ravel()
     safe = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
@@ -136,7 +135,7 @@ def row_lengths(A: "scipy.sparse.csr_array[np.float64]") -> Matrix:
     return np.where(np.isfinite(lengths), lengths, np.inf)
 
 
-def in_few_coordinates(rows: Rows) -> tuple[Rows, Matrix | None, Matrix | None]:
+def in_few_coordinates(rows: Rows) -> tuple[Rows, Floats | None, Floats | None]:
     """The rows in at most V coordinates a side, and the orthonormal bases that lead back.
 
     W* lies in the span of the embeddings; where the dimension exceeds V, W = left M right^T with the
@@ -147,7 +146,7 @@ def in_few_coordinates(rows: Rows) -> tuple[Rows, Matrix | None, Matrix | None]:
     return replace(rows, left=left, right=right), left_basis, right_basis
 
 
-def _coordinates(factor: Matrix | None) -> tuple[Matrix | None, Matrix | None]:
+def _coordinates(factor: Floats | None) -> tuple[Floats | None, Floats | None]:
     if factor is None or factor.shape[1] <= factor.shape[0]:
         return factor, None
     basis, triangle = np.linalg.qr(factor.T)

@@ -12,7 +12,8 @@ import scipy  # its subpackages load when first used
 
 from marginaudit.margins.errors import SolverFailure
 from marginaudit.margins.exact import component_edges
-from marginaudit.margins.rows import Indices, Matrix
+from marginaudit.margins.rows import Indices
+from marginaudit.orders.arrays import Floats
 
 FEASIBILITY = 1e-10
 """The solver's feasibility tolerance at a node; the true residual is computed from its answer."""
@@ -29,11 +30,11 @@ class Spread:
         Euclidean length of the solution less the multipliers' divergence.
     """
 
-    multiplier: Matrix
+    multiplier: Floats
     residual: float
 
 
-def spread(winner: Indices, loser: Indices, solution: Matrix) -> Spread:
+def spread(winner: Indices, loser: Indices, solution: Floats) -> Spread:
     """The multipliers on these edges with the largest least one, part by part of the graph.
 
     Parameters
@@ -64,7 +65,7 @@ def is_star(tail: Indices, head: Indices, nodes: int) -> bool:
     return len(tail) == nodes - 1 and 1 in (len(set(tail.tolist())), len(set(head.tolist())))
 
 
-def _spread_in(winner: Indices, loser: Indices, solution: Matrix) -> Matrix:
+def _spread_in(winner: Indices, loser: Indices, solution: Floats) -> Floats:
     """The same for a connected graph: maximise s subject to divergence = solution, every multiplier >= s."""
     edges, nodes = len(winner), len(solution)
     if is_star(winner, loser, nodes):

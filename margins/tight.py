@@ -15,8 +15,9 @@ import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
 from marginaudit.margins.exact import ExactScores, components
-from marginaudit.margins.rows import Indices, Matrix
+from marginaudit.margins.rows import Indices
 from marginaudit.orders import Relations
+from marginaudit.orders.arrays import Floats
 
 SLACKS_OF_TIGHT_ROWS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 """Below which a row counts as tight, tried in turn. Of parts with a and b tokens the slack of a row between
@@ -26,7 +27,7 @@ LARGEST_FLOW = np.iinfo(np.int32).max
 """Largest capacity of scipy's maximum flow; reached by orders of some 2000 tokens in one chain."""
 
 
-def solve_near(relations: Relations, size: int, scores: Matrix) -> dict[int, ExactScores]:
+def solve_near(relations: Relations, size: int, scores: Floats) -> dict[int, ExactScores]:
     """The exact solution of each query for which one is found near the scores, shape (key, query); verified.
 
     Raises
@@ -46,7 +47,7 @@ def solve_near(relations: Relations, size: int, scores: Matrix) -> dict[int, Exa
     return found
 
 
-def _solve_query(query: int, winner: Indices, loser: Indices, column: Matrix, slack: float) -> ExactScores | None:
+def _solve_query(query: int, winner: Indices, loser: Indices, column: Floats, slack: float) -> ExactScores | None:
     token, ends = np.unique(np.concatenate([winner, loser]), return_inverse=True)
     winner, loser = ends[: len(winner)], ends[len(winner) :]
     w = column[token]

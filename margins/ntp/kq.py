@@ -28,10 +28,10 @@ from marginaudit.margins.ntp.solution import (
 )
 from marginaudit.margins.polish import polished
 from marginaudit.margins.quadratic import solve_quadratic
-from marginaudit.margins.rows import Matrix, Rows
+from marginaudit.margins.rows import Rows
 from marginaudit.margins.tight import solve_near
 from marginaudit.orders import Relations, printable
-from marginaudit.orders.arrays import gamma
+from marginaudit.orders.arrays import Floats, gamma
 from marginaudit.orders.ntp import Dataset, Token, check_assumption, gram_deviation
 
 
@@ -165,7 +165,7 @@ def _exact_solution(dataset: Dataset, exact: ExactScores, forms: Mapping[Token, 
     )
 
 
-def _dense(exact: ExactScores, V: int, E: Matrix | None) -> tuple[Matrix, Matrix]:
+def _dense(exact: ExactScores, V: int, E: Floats | None) -> tuple[Floats, Floats]:
     """The scores as an array, and the matrix."""
     scores = np.zeros((V, V))
     scores[exact.token, exact.query] = exact.numerator / exact.denominator
@@ -240,6 +240,6 @@ def _general_solution(dataset: Dataset, cycles: Mapping[Token, Cycle], method: M
     scores = rows.scores(found.W)
     lengths = np.linalg.norm(E, axis=1)
     rounding = gamma(2 * E.shape[1] + 8) * float(np.linalg.norm(found.W))
-    radius: Matrix = np.outer(lengths, lengths) * (found.weight_radius + rounding)
+    radius: Floats = np.outer(lengths, lengths) * (found.weight_radius + rounding)
     forms = compare(dataset, dataset.orders, scores, radius)
     return numerical(found, scores=scores, matrix=found.W, closed_form=forms, gram_deviation=None)

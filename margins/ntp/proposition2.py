@@ -8,7 +8,7 @@ import numpy as np
 from marginaudit.margins.errors import CertificateError
 from marginaudit.margins.exact import ExactScores
 from marginaudit.margins.ntp.solution import ClosedForm
-from marginaudit.margins.rows import Matrix
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp import Dataset, QueryOrder, Token
 
 
@@ -71,7 +71,7 @@ def compare_exactly(
 
 
 def compare(
-    dataset: Dataset, queries: Mapping[Token, QueryOrder], scores: Matrix, radius: Matrix
+    dataset: Dataset, queries: Mapping[Token, QueryOrder], scores: Floats, radius: Floats
 ) -> dict[Token, ClosedForm]:
     """Against numerical scores x^T W q, shape (key, query), each known within ``radius``, of the same shape."""
     judged = {}

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, final, get_args
 from marginaudit.margins.certificate import Certificate, Certified
 from marginaudit.margins.errors import CertificateError, NotExact
 from marginaudit.margins.farkas import Farkas
-from marginaudit.margins.rows import Indices, Matrix
+from marginaudit.margins.rows import Indices
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp import Dataset, Token
 
 T = TypeVar("T")
@@ -138,20 +139,20 @@ class Optimal(MaxMargin):
     """
 
     status = "optimal"
-    dense: Callable[[], tuple[Matrix, Matrix]]
+    dense: Callable[[], tuple[Floats, Floats]]
     certificate: Certificate
-    multipliers: Matrix
+    multipliers: Floats
     direction_radius: float
     weight_radius: float
     gram_deviation: float | None
 
     @cached_property
-    def arrays(self) -> tuple[Matrix, Matrix]:
+    def arrays(self) -> tuple[Floats, Floats]:
         """Scores and weights, computed once."""
         return self.dense()
 
     @property
-    def scores(self) -> Matrix:
+    def scores(self) -> Floats:
         """The solution in token space, (vocabulary, vocabulary).
 
         kq [key x, query q] = x^T W q, ov [output token v, input token x] = e_v^T W x.
@@ -159,7 +160,7 @@ class Optimal(MaxMargin):
         return self.arrays[0]
 
     @property
-    def matrix(self) -> Matrix:
+    def matrix(self) -> Floats:
         """W itself: kq (dimension, dimension), ov (vocabulary, dimension). The scores for one-hot tokens."""
         return self.arrays[1]
 
@@ -262,8 +263,8 @@ def each_value(weights: Weights, function: Callable[[Fraction], T]) -> dict[Toke
 def numerical(
     found: Certified,
     *,
-    scores: Matrix,
-    matrix: Matrix,
+    scores: Floats,
+    matrix: Floats,
     closed_form: Mapping[Token, ClosedForm],
     gram_deviation: float | None,
 ) -> Optimal:
@@ -280,7 +281,7 @@ def numerical(
     )
 
 
-def both(scores: Matrix, matrix: Matrix) -> tuple[Matrix, Matrix]:
+def both(scores: Floats, matrix: Floats) -> tuple[Floats, Floats]:
     """Return arrays that are already computed (for `functools.partial` as a ``dense``)."""
     return scores, matrix
 
