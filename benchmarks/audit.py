@@ -95,7 +95,7 @@ def tell(seconds: list[float]) -> None:
 
 
 def told(script: str, *arguments: str) -> dict[str, float]:
-    """What a process of its own tells of itself."""
+    """Run a script with --measure in a new process and read the measurement that it prints."""
     done = subprocess.run([sys.executable, script, "--measure", *arguments], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)

@@ -80,7 +80,7 @@ class OnePaper(click.ParamType["tuple[Paper, ...]"]):
 
 
 class OneOfPapers(click.ParamType[str]):
-    """One of a few words that papers give, which are imported when it is read."""
+    """A choice among names from the papers, which are imported when the option is parsed."""
 
     def __init__(self, name: str, words: Callable[[], Iterable[str]]) -> None:
         self.name, self.words = name, words

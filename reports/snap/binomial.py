@@ -82,14 +82,14 @@ def chance_outside(N: Integers, p: Floats, interval: Interval, others: Floats | 
 
 @dataclass(frozen=True)
 class Chances:
-    """Chances of a miss, and the delta that each is to be below, of the same entries."""
+    """Probabilities of a miss, each with the delta that it must not exceed."""
 
     missed: Series
     delta: Floats
 
 
 Missed: TypeAlias = tuple[Integers, Interval, Iterable[str]]
-"""The N and intervals of counts of which a statement with probability 1 - delta speaks, and names of its entries."""
+"""N, intervals of counts and labels of the entries of a statement with probability 1 - delta."""
 
 
 def chances(K: int, missed: Callable[[float], Missed]) -> Chances:
@@ -105,7 +105,7 @@ def chances(K: int, missed: Callable[[float], Missed]) -> Chances:
 
 
 def rarely(beyond: Callable[[ClassRun], Chances]) -> Bounded:
-    """No chance is above its delta."""
+    """The judgement that no probability of a miss exceeds its delta."""
     return Bounded(measure=lambda run: beyond(run).missed, upper=lambda run, _: beyond(run).delta)
 
 

@@ -49,7 +49,7 @@ class Means:
     eta: float
 
     def taken(self, kept: NDArray[np.bool_]) -> "Means":
-        """Those of some records."""
+        """The same at the records that are kept."""
         return Means(self.N[kept], self.mean[kept], self.x[kept], self.excess[kept], self.M[kept], self.eta)
 
 

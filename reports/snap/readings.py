@@ -34,6 +34,6 @@ ROUNDED = "both sides agree to rounding"
 
 
 def variant(printed: Claim, name: str, words: str, **fields: Any) -> Claim:
-    """A statement that differs from a printed one as the words say: id.name, with ``fields`` of its own."""
+    """A variant of a printed statement, ``id.name``: ``words`` say how it differs, ``fields`` are its own."""
     own: dict[str, Any] = {"implications": (), "instead": ""} | fields
     return replace(printed, id=f"{printed.id}.{name}", source_words=corrected(printed.id, words), **own)
