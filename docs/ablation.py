@@ -47,7 +47,7 @@ is among the [findings](findings.md).
 
 def cells() -> list[tuple[str, str | None]]:
     """Every claim with all of its assumptions, and without each."""
-    return [(claim.id, without) for paper in HUNTED for claim in paper.claims for without in (None, *claim.assumptions)]
+    return [(claim.id, without) for paper in HUNTED for claim in paper.claims for without in (None, *claim.asked)]
 
 
 Answers: TypeAlias = dict[str, dict[str, Any]]
@@ -119,7 +119,7 @@ def page() -> str:
 
 def table(paper: Paper, answers: Answers) -> str:
     """A row for each of the paper's claims, a column for each assumption that one of them makes."""
-    made = {name for claim in paper.claims for name in claim.assumptions}
+    made = {name for claim in paper.claims for name in claim.asked}
     columns = (None, *(name for name in paper.kind.assumptions if name in made))
     rows = [["claim", *(f"without `{name}`" if name else WHOLE for name in columns)]]
     rows.append(["---"] * len(rows[0]))

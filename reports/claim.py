@@ -39,6 +39,7 @@ FIELDS: dict[str, type] = {
     "instead": str,
     "paper": str,
     "assumptions": tuple,
+    "setting": tuple,
     "standing": Standing,
     "source_words": SourceWords,
 }
@@ -106,6 +107,9 @@ class Claim:
     assumptions : tuple of str
         Names of predicates of the paper's kind of dataset; ``()`` for a statement about any dataset. A claim that
         leaves them out is `broken`.
+    setting : tuple of str
+        Names of further predicates that the source's setting asks of the data. Outside of it the claim is not
+        applicable, unless a proof that reaches further says that it holds.
     judgement : Judgement
     absent : from a run to the reason why it has nothing of which the statement speaks, or None
     proof_uses : tuple of ProofCondition
@@ -135,6 +139,7 @@ class Claim:
     statement: str
     formula: str
     assumptions: tuple[str, ...] = NOT_STATED
+    setting: tuple[str, ...] = ()
     judgement: Judgement
     absent: Callable[[Any], str | None] = field(default=lambda _: None)
     proof_uses: tuple[ProofCondition, ...] = ()
@@ -157,6 +162,11 @@ class Claim:
             self._refuse(f"{shown(self.judgement)} as judgement", "one of marginaudit.reports.judgements")
 
     @property
+    def asked(self) -> tuple[str, ...]:
+        """All that is asked of the data: its assumptions and its source's setting."""
+        return (*self.assumptions, *self.setting)
+
+    @property
     def formulas(self) -> tuple[str, ...]:
         """All of its LaTeX: the statement's formula and those in ``instead``."""
         return (self.formula, *IN_DOLLARS.findall(self.instead))
@@ -176,6 +186,7 @@ class Claim:
         changes: dict[str, Any] = {"detail": " ".join(filter(None, (found.detail, *notes)))}
         changes |= where_it_speaks(found, changes["detail"])
         changes |= by_proof(self, run, found, changes["detail"])
+        changes |= self._outside(run, vars(found) | changes)
         if "slack" not in changes:
             changes["headroom"] = headroom(found)
         verdict = changes.get("verdict", found.verdict)
@@ -229,6 +240,20 @@ class Claim:
         except BaseException as error:
             failure = f"{error_text(error)} ({error_place(error)})."
         return Finding(Verdict.BROKEN, detail=failure + self._not_assumed(run)), []
+
+    def _outside(self, run: BaseRun[Any], found: Mapping[str, Any]) -> dict[str, Any]:
+        """Changes to a finding on data outside the source's setting, of which a proof may speak, and nothing else."""
+        if found["verdict"] in (Verdict.BROKEN, Verdict.NOT_APPLICABLE):
+            return {}
+        failed = next((name for name in self.setting if not run.assumption(name).holds), None)
+        if failed is None:
+            return {}
+        witness = run.assumption(failed).witness
+        outside = f"Outside the source's setting, as {failed} fails: {printable(witness_text(witness))}."
+        if found["evidence"] is Evidence.PROVED and found["verdict"] is not Verdict.VIOLATED:
+            return {"detail": f"{found['detail']} {outside}"}
+        there = f"There it would be {found['verdict']}: {found['detail']}"
+        return vars(not_applicable(f"{outside} {there}", witness))
 
     def _judge(self, run: BaseRun[Any]) -> tuple[Finding, list[str]]:
         reason: Any = run.lacks(self.id) or self.absent(run)

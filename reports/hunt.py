@@ -115,8 +115,8 @@ def hunt(
     InputError
         The claim does not assume ``without``, or the paper has no space of datasets.
     """
-    if without is not None and without not in claim.assumptions:
-        expected = f"one of its assumptions: {', '.join(claim.assumptions) or 'it has none'}"
+    if without is not None and without not in claim.asked:
+        expected = f"one of its assumptions: {', '.join(claim.asked) or 'it has none'}"
         raise InputError(
             f"--without {shown(without)}", got=f"an assumption that {claim.id} does not make", expected=expected
         )
@@ -167,9 +167,9 @@ class Search:
     ) -> None:
         self.paper, self.space = paper, _space(paper)
         dropped = {without, *self.space.implies.get(without, ())} if without is not None else set()
-        self.required = tuple(name for name in claim.assumptions if name not in dropped)
+        self.required = tuple(name for name in claim.asked if name not in dropped)
         # without an assumption it is another statement, of which nothing is proved
-        self.claim = replace(claim, assumptions=self.required) if dropped else claim
+        self.claim = replace(claim, assumptions=self.required, setting=()) if dropped else claim
         self.runs = self.space.runs[bool(getattr(claim.judgement, "late", False))]
         self.without = without
         self.broken = dropped

@@ -1,11 +1,22 @@
-"""Quotations: the source's words, their place, and how they were read."""
+"""Quotations: the source's words, their place, how they were read, and whose statement it is."""
 
 from dataclasses import dataclass, fields
+from enum import StrEnum
 
 from marginaudit.orders import shown
 
 MOST_WORDS = 25
 """Most words of a quotation."""
+
+
+class Form(StrEnum):
+    """Whose statement it is, and how it relates to the print."""
+
+    PRINTED = "printed"
+    REDERIVED = "rederived"
+    VARIANT = "variant"
+    OWN = "own"
+    CONTROL = "control"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,6 +25,9 @@ class SourceWords:
 
     Attributes
     ----------
+    form : Form
+        Printed: the source says it, within all that it says of its setting. Re-derived: what the algebra gives in its
+        place. Variant: beyond what is printed. Own: nobody printed it. Control: it is false on purpose.
     quotation : str
         At most `MOST_WORDS` words; formulas in plain symbols, " .. " where something is left out.
     place : str
@@ -35,6 +49,7 @@ class SourceWords:
         A field is no text, the quotation is too long, or it has no place.
     """
 
+    form: Form = Form.OWN
     quotation: str = ""
     place: str = ""
     reading: str = ""
@@ -43,7 +58,9 @@ class SourceWords:
     mended: str = ""
 
     def __post_init__(self) -> None:
-        for name in (field.name for field in fields(self)):
+        if not isinstance(self.form, Form):
+            raise ValueError(f"source_words: got {shown(self.form)} as form, expected a Form")
+        for name in (field.name for field in fields(self) if field.name != "form"):
             value = getattr(self, name)
             if not isinstance(value, str):
                 raise ValueError(f"source_words: got {shown(value)} as {name}, expected text")
@@ -60,9 +77,21 @@ UNQUOTED = SourceWords()
 
 def quoted(place: str, quotation: str, reading: str = "", *, reconstructed: str = "") -> SourceWords:
     """Quote a printed statement."""
-    return SourceWords(quotation=quotation, place=place, reading=reading, reconstructed=reconstructed)
+    return SourceWords(
+        form=Form.PRINTED, quotation=quotation, place=place, reading=reading, reconstructed=reconstructed
+    )
 
 
-def corrected(claim: str, reading: str = "", *, mended: str = "") -> SourceWords:
-    """A statement of this project: the id of the printed one, and the difference."""
-    return SourceWords(corrects=claim, reading=reading, mended=mended)
+def rederived(claim: str, reading: str = "", *, mended: str = "") -> SourceWords:
+    """What the algebra gives in place of a printed statement, and the difference."""
+    return SourceWords(form=Form.REDERIVED, corrects=claim, reading=reading, mended=mended)
+
+
+def varied(claim: str, reading: str = "") -> SourceWords:
+    """A printed statement beyond its setting, and what was left out or added."""
+    return SourceWords(form=Form.VARIANT, corrects=claim, reading=reading)
+
+
+def sharpened(claim: str, reading: str = "") -> SourceWords:
+    """A statement of this project beside a printed one."""
+    return SourceWords(form=Form.OWN, corrects=claim, reading=reading)

@@ -16,6 +16,14 @@ class Status(StrEnum):
     OPEN = "open"
 
 
+class Fault(StrEnum):
+    """Groups of severities, gravest first."""
+
+    FALSE = "false under every reading"
+    CONSTANT = "false as printed, the constant alone"
+    SLIP = "a slip"
+
+
 class Severity(StrEnum):
     """How badly a refuted statement fails, worst first."""
 
@@ -23,6 +31,20 @@ class Severity(StrEnum):
     ORDINARY = "on ordinary data"
     EXTREME = "only at extremes"
     CONSTANT = "the constant alone"
+    SLIP = "a slip, on which nothing rests"
+
+    @property
+    def fault(self) -> Fault:
+        """The group that counts of statements use."""
+        return {Severity.CONSTANT: Fault.CONSTANT, Severity.SLIP: Fault.SLIP}.get(self, Fault.FALSE)
+
+
+class Weight(StrEnum):
+    """How much of its source rests on a statement, most first."""
+
+    MAIN = "a main result"
+    STEP = "a step of a proof"
+    ASIDE = "an aside, on which no result rests"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +56,12 @@ class Standing:
     status : Status
     severity : Severity or None
         Of a refuted statement, and of no other.
+    weight : Weight
+        Of a refuted statement, how much of its source rests on it.
+    cause : str
+        Of a refuted statement, the claim whose fault it shares; "" where the fault is its own.
+    defence : str
+        Of a refuted statement, what a fair author would answer, in one line; "" where nothing is known.
     dataset : str
         Of a statement that an audit has refuted, the name of the dataset that violates it there.
     proof : str or None
@@ -65,6 +93,9 @@ class Standing:
 
     status: Status = Status.OPEN
     severity: Severity | None = None
+    weight: Weight = Weight.MAIN
+    cause: str = ""
+    defence: str = ""
     dataset: str = ""
     proof: str | None = None
     uses: tuple[str, ...] = ()
@@ -83,6 +114,13 @@ class Standing:
         if (self.status is Status.REFUTED) is (self.severity is None):
             raise ValueError("a refuted statement, and no other, has a severity")
 
+    @property
+    def gravity(self) -> tuple[int, ...]:
+        """Sort key of refuted statements: the gravest fault first, then what most rests on."""
+        severity = self.severity or Severity.ORDINARY
+        places = (Fault, severity.fault), (Weight, self.weight), (Severity, severity)
+        return tuple(list(scale).index(value) for scale, value in places)
+
 
 OPEN = Standing()
 """The standing of a statement of which nothing is known."""
@@ -97,6 +135,9 @@ def refuted(
     proof: str | None,
     *uses: str,
     severity: Severity,
+    weight: Weight = Weight.MAIN,
+    cause: str = "",
+    defence: str = "",
     hunted: int = 0,
     weakest: str,
     wrong: str,
@@ -109,6 +150,9 @@ def refuted(
     return Standing(
         status=Status.REFUTED,
         severity=severity,
+        weight=weight,
+        cause=cause,
+        defence=defence,
         proof=proof,
         uses=uses,
         formula=formula,

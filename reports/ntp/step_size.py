@@ -13,7 +13,7 @@ from marginaudit.reports.claim import Claim, ProofCondition
 from marginaudit.reports.ntp.bounds import NOT_EXACT
 from marginaudit.reports.ntp.quantities import nothing_to_learn
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.source_words import corrected
+from marginaudit.reports.source_words import sharpened, varied
 from marginaudit.reports.standing import Implication, Severity, Standing, refuted
 
 ORDER_ONE = "eta <= ||W*_kq||/e"
@@ -90,7 +90,7 @@ def as_printed_and_for_any_step(
         statement=f"Let eta be any. {claim.statement}",
         formula=rf"{claim.formula},\quad \text{{any }}\eta",
         proof_uses=(*claim.proof_uses, ORDER_ONE_USED),
-        source_words=corrected(words.corrects or claim.id, f"{mended}Of steps of any size; in print eta <= O(1)."),
+        source_words=varied(words.corrects or claim.id, f"{mended}Of steps of any size; in print eta <= O(1)."),
         standing=any_step,
         implications=claim.implications if implications is None else implications,
     )
@@ -132,7 +132,7 @@ def for_short_and_for_any_step(claim: Claim, *, wrong: str, instead: str, hunted
     variant = replace(
         claim,
         id=f"{claim.id}.any-step",
-        source_words=corrected(claim.source_words.corrects, f"As {claim.id}, without a limit to the step size."),
+        source_words=sharpened(claim.source_words.corrects, f"As {claim.id}, without a limit to the step size."),
         statement=claim.statement.replace(SHORT, "every eta"),
         formula=claim.formula.replace(SHORT_LATEX, r"\text{any }\eta"),
         proof_uses=(SHORT_USED,),

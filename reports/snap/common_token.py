@@ -16,7 +16,7 @@ from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.conditions import RANGE_R, one_class, outside_range_r, slow_decoder
-from marginaudit.reports.snap.readings import variant
+from marginaudit.reports.snap.readings import mended
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import beyond_steps, from_first_step, scaled_time
 from marginaudit.reports.snap.two_stages import scan_times as whole_scan
@@ -81,12 +81,12 @@ def no_theorem4(run: ClassRun) -> str | None:
 
 def with_lower_limit(printed: Claim, **fields: Any) -> Claim:
     """The re-derived form of a printed statement that leaves out eq. 124's lower limit; ``fields`` are its own."""
-    mended: dict[str, Any] = {
+    own: dict[str, Any] = {
         "source": f"{printed.source}, with the lower limit of eq. 124",
         "assumptions": ASSUMPTIONS,
         "absent": no_overlap,
     }
-    return variant(printed, "rederived", LOWER_LIMIT, **mended | fields)
+    return mended(printed, LOWER_LIMIT, **own | fields)
 
 
 def exact_inverse_C0(run: ClassRun) -> Fraction:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.source_words import corrected
+from marginaudit.reports.source_words import SourceWords, rederived, varied
 
 SOURCE = "arXiv 2305.16380"
 
@@ -35,5 +35,14 @@ ROUNDED = "both sides agree to rounding"
 
 def variant(printed: Claim, name: str, words: str, **fields: Any) -> Claim:
     """A variant of a printed statement, ``id.name``: ``words`` say how it differs, ``fields`` are its own."""
+    return _beside(printed, name, varied(printed.id, words), fields)
+
+
+def mended(printed: Claim, words: str, **fields: Any) -> Claim:
+    """What the algebra gives in place of a printed statement, ``id.rederived``; else as `variant`."""
+    return _beside(printed, "rederived", rederived(printed.id, words), fields)
+
+
+def _beside(printed: Claim, name: str, words: SourceWords, fields: dict[str, Any]) -> Claim:
     own: dict[str, Any] = {"implications": (), "instead": ""} | fields
-    return replace(printed, id=f"{printed.id}.{name}", source_words=corrected(printed.id, words), **own)
+    return replace(printed, id=f"{printed.id}.{name}", source_words=words, **own)

@@ -16,7 +16,7 @@ from marginaudit.reports.ntp.bounds import crossings
 from marginaudit.reports.ntp.quantities import label_margins, no_margin
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, series, step_from
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, rederived
 from marginaudit.reports.standing import Severity, Standing, contradicts, proved, refuted
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, needed
 
@@ -92,7 +92,7 @@ PRINTED = quoted(
     reconstructed="the power of ||W*_ov|| in the least T, which looks like 5",
 )
 REDERIVED = {
-    side: corrected(
+    side: rederived(
         f"ntp.corollary1.{side}",
         "The power of ||W*_ov|| in the least T is 7, as the algebra gives.",
         mended="with the exponent mended",

@@ -14,7 +14,7 @@ from marginaudit.reports.ntp import bounds
 from marginaudit.reports.ntp.quantities import no_stage2, stage2_norm
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, sharpened
 from marginaudit.reports.standing import proved
 from marginaudit.reports.verdict import Finding
 
@@ -75,7 +75,7 @@ LEMMA6 = Claim(
 SHARP = Claim(
     id="sharp.lemma6",
     source="marginaudit, a sharper form of arXiv 2409.17335, Lemma 6",
-    source_words=corrected("ntp.lemma6", "sqrt 2 in place of 2 L_max."),
+    source_words=sharpened("ntp.lemma6", "sqrt 2 in place of 2 L_max."),
     statement="||W_kq^(t)|| >= t eta / (sqrt 2 ||W*_kq||).",
     formula=r"\lVert W_{kq}^{(t)}\rVert\ge\frac{t\eta}{\sqrt2\lVert W^*_{kq}\rVert}",
     assumptions=bounds.ASSUMPTIONS,

@@ -23,7 +23,7 @@ from marginaudit.reports.ntp.error_bars import EPS, state_error
 from marginaudit.reports.ntp.quantities import no_stage2
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, series
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, rederived, sharpened
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Finding, Verdict
 
@@ -269,7 +269,7 @@ PRINTED = replace(
 
 REDERIVED = replace(
     _claim(".rederived", "(1/pi_min)", r"\,\pi_{\min}^{-1}", _rederived_allowed),
-    source_words=corrected(
+    source_words=rederived(
         "ntp.lemma7",
         "1/pi_min in place of N: the proof weighs a frequent sample against a rare one as if they were even.",
     ),
@@ -279,7 +279,7 @@ REDERIVED = replace(
 SHARP = Claim(
     id="sharp.lemma7",
     source="marginaudit, a sharper form of arXiv 2409.17335, Lemma 7",
-    source_words=corrected("ntp.lemma7", "From the first step on, with log(2 L_max^3/pi_min) in place of N L_max^2."),
+    source_words=sharpened("ntp.lemma7", "From the first step on, with log(2 L_max^3/pi_min) in place of N L_max^2."),
     statement=(f"For t >= 1: {INEQUALITY}, a_t = ||W*_kq|| log(2 L_max^3 / pi_min) / ||W^(t)||. {AUDITED_AS}"),
     formula=FORMULA + r"\frac{\lVert W^*_{kq}\rVert\log(2L_{\max}^3/\pi_{\min})}{\lVert W^{(t)}\rVert}",
     assumptions=ASSUMPTIONS,

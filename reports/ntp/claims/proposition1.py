@@ -20,7 +20,7 @@ from marginaudit.reports.ntp.random_part import SEED, in_part
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, rounded, series
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, sharpened
 from marginaudit.reports.standing import proved
 from marginaudit.training.ntp.model.reference import ball
 
@@ -202,7 +202,7 @@ def _stage1(run: Run) -> Series:
 STAGE1 = Claim(
     id="sharp.stage1",
     source="marginaudit, a sharper form of arXiv 2409.17335, Proposition 1 and Corollary 1",
-    source_words=corrected(
+    source_words=sharpened(
         "ntp.prop1.direction", "Stage 1 does not approach the direction of W*_ov: it is on it from the first step on."
     ),
     statement=(

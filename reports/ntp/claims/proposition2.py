@@ -20,7 +20,7 @@ from marginaudit.reports.ntp.quantities import no_relation
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, exact_series, series
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, sharpened
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 
 BRUTE_FORCE = 10
@@ -255,7 +255,7 @@ def _holds(run: Run) -> Series:
 PROP2 = Claim(
     id="sharp.prop2",
     source="marginaudit, a sharper form of arXiv 2409.17335, Proposition 2",
-    source_words=corrected("ntp.prop2.closed-form", "When exactly the closed form holds."),
+    source_words=sharpened("ntp.prop2.closed-form", "When exactly the closed form holds."),
     statement="The closed form of Proposition 2 holds for q iff |N(S)| k >= |S| m for every S in O_q.",
     formula=r"x^\top W^*_{kq}q\ \text{as in Proposition 2}\iff |N(S)|\,k\ge|S|\,m\quad\forall S\subseteq O_q",
     assumptions=ASSUMPTION_1 + ASSUMPTION_2,
@@ -270,7 +270,7 @@ PROP2 = Claim(
 SINGLE_OPTIMUM = Claim(
     id="sharp.single-optimum",
     source="marginaudit",
-    source_words=corrected("ntp.prop2.prefix-closed", "Why the closed form holds where prefixes are samples."),
+    source_words=sharpened("ntp.prop2.prefix-closed", "Why the closed form holds where prefixes are samples."),
     statement="Under prefix closure every query with a relation has exactly one optimal token.",
     formula=r"|O_q|=1\quad\text{for every }q\text{ with a relation}",
     assumptions=(*ASSUMPTION_1, "prefix_closed"),

@@ -27,7 +27,7 @@ from marginaudit.reports.ntp.step_size import (
     as_printed_and_for_any_step,
     refuted_by_long_steps,
 )
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, sharpened
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 
 
@@ -139,7 +139,7 @@ ANY_STEP = refuted_by_long_steps(weakest=f"{ORDER_ONE} and {DIRECTION.standing.w
 SHARP = Claim(
     id="sharp.theorem1",
     source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 1",
-    source_words=corrected("ntp.theorem1.direction", "A bound of the order of log t/t, for steps of any size."),
+    source_words=sharpened("ntp.theorem1.direction", "A bound of the order of log t/t, for steps of any size."),
     statement=(
         "For t >= 1: 1 - cos(W_kq^(t), W*_kq) <= [2 ||W*_kq||^3 log(2 L_max^3 / pi_min) (1 + log t) + "
         "eta ||W*_kq||^2 (1 + log t) + sqrt 2 eta ||W*_kq||] / (t eta)."

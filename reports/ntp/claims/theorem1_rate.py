@@ -12,7 +12,7 @@ from marginaudit.reports.ntp.rates import measured_constants
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.step_size import SHORT, SHORT_LATEX, for_short_and_for_any_step
 from marginaudit.reports.series import Series
-from marginaudit.reports.source_words import corrected
+from marginaudit.reports.source_words import sharpened
 from marginaudit.reports.standing import proved
 from marginaudit.training.ntp.trained import Asymptotics
 
@@ -71,7 +71,7 @@ def _predicted(run: Run) -> float:
 RATE = Claim(
     id="sharp.rate",
     source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 1",
-    source_words=corrected("ntp.theorem1.direction", f"The rate as it is, for {SHORT}."),
+    source_words=sharpened("ntp.theorem1.direction", f"The rate as it is, for {SHORT}."),
     statement=(
         f"For {SHORT}: t^2 (1 - cos(W_kq^(t), W*_kq)) tends to a constant when every tight constraint "
         "can carry a positive multiplier, and grows like log^2 t otherwise. Audited against the constant that the "

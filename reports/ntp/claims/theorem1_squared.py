@@ -24,7 +24,7 @@ from marginaudit.reports.ntp import bounds
 from marginaudit.reports.ntp.quantities import no_stage2, stage2_direction
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
-from marginaudit.reports.source_words import corrected
+from marginaudit.reports.source_words import sharpened
 from marginaudit.reports.standing import proved
 from marginaudit.training.ntp.model.edges import MergedEdges, merged_edges, no_reduction, sentence_edges
 from marginaudit.training.ntp.model.reference import ExactReference, exact_reference
@@ -199,7 +199,7 @@ def _bound(run: Run, t: Steps) -> Steps:
 SQUARED = Claim(
     id="sharp.theorem1.squared",
     source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 1",
-    source_words=corrected(
+    source_words=sharpened(
         "ntp.theorem1.direction", "The order of sharp.rate with constants that are known, for steps of any size."
     ),
     statement=(

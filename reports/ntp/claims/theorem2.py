@@ -18,7 +18,7 @@ from marginaudit.reports.ntp.quantities import (
 )
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.step_size import ORDER_ONE, READ_AS, as_printed_and_for_any_step, refuted_by_long_steps
-from marginaudit.reports.source_words import SourceWords, corrected, quoted
+from marginaudit.reports.source_words import SourceWords, quoted, rederived
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 
 
@@ -116,7 +116,7 @@ def _words(id_: str, place: str, quotation: str, constants: Constants) -> Source
     if constants == PRINTED:
         return quoted(place, quotation, READING, reconstructed=RECONSTRUCTED)
     mended = "What the algebra gives for c_0 and the power: 384 ||W*_ov||^7 for T, 864 for t."
-    return corrected(id_, mended, mended="with both thresholds mended")
+    return rederived(id_, mended, mended="with both thresholds mended")
 
 
 def _thresholds(constants: Constants) -> str:

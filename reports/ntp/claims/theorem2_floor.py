@@ -20,7 +20,7 @@ from marginaudit.reports.ntp.random_part import SEED, in_part
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.step_size import SHORT, SHORT_LATEX, for_short_and_for_any_step
 from marginaudit.reports.series import Series, rounded
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, sharpened
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.reports.verdict import Evidence, Finding
 from marginaudit.training.ntp.model.losses import log_infimum_ball, log_softplus
@@ -256,7 +256,7 @@ RATE = Claim(
 SHARP = Claim(
     id="sharp.floor",
     source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 2",
-    source_words=corrected("ntp.theorem2.floor", f"The infimum as it is, for {SHORT}."),
+    source_words=sharpened("ntp.theorem2.floor", f"The infimum as it is, for {SHORT}."),
     statement=(
         "The infimum over W_kq of each sample's loss is log(1 + (V-1) exp(-A)); asymptotically, "
         f"for {SHORT}, the log of the excess of Loss over it falls by eta/||W*_kq|| a step."

@@ -15,7 +15,7 @@ from marginaudit.reports.ntp.quantities import asymptotic_from, no_direction_kq
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.step_size import as_printed_and_for_any_step
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, rederived
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
@@ -128,7 +128,7 @@ PRINTED = replace(
 )
 REDERIVED = replace(
     _order(".rederived", "For T = Omega(log(1/eps)) and t = Omega(log(1/eps)), so late in the run", late_from),
-    source_words=corrected(
+    source_words=rederived(
         PRINTED.id,
         "t = Omega(log(1/eps)), as in the proof: from some t on, with one C > 0 from there, for steps of any size.",
     ),

@@ -14,7 +14,7 @@ from marginaudit.reports.ntp.claims.theorem3_misled import Rival, answers_follow
 from marginaudit.reports.ntp.config import PAPER_STEPS
 from marginaudit.reports.ntp.quantities import no_direction_kq
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, rederived
 from marginaudit.reports.standing import Severity, contradicts, refuted
 from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training.ntp import predict
@@ -149,7 +149,7 @@ PRINTED = replace(
 )
 REDERIVED = replace(
     _prediction(".rederived", "For T = Omega(log(1/eps)) and t = Omega(log(1/eps))", record=lambda _: -1),
-    source_words=corrected(
+    source_words=rederived(
         PRINTED.id,
         "t = Omega(log(1/eps)), as in the proof: from some t on.",
         mended="with Omega(.) in place of O(.) for t",

@@ -36,7 +36,7 @@ from marginaudit.reports.snap.mean_counts import (
 from marginaudit.reports.snap.quantiles import DELTAS, Law, deviation_shape, drawn, quantile
 from marginaudit.reports.snap.readings import H_STAR, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, rederived
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.limit.fluctuation import fluctuation, stepped_fluctuation
 
@@ -199,7 +199,7 @@ COROLLARY1_REDERIVED = Claim(
     ),
     absent=lambda run: no_inverse(run) or no_transition(run),
     standing=proved(PROOF, "snap.lemma5", "snap.lemma6", "snap.lemma12.rederived", hunted=4),
-    source_words=corrected("snap.corollary1", "The number of steps, which has no delta in it, and explicit constants."),
+    source_words=rederived("snap.corollary1", "The number of steps, which has no delta in it, and explicit constants."),
 )
 
 CLAIMS: tuple[Claim, ...] = (COROLLARY1, COROLLARY1_REDERIVED)

@@ -15,7 +15,7 @@ from marginaudit.reports.snap.eq10 import EQ_10, FLOW, above_zero, no_path, rate
 from marginaudit.reports.snap.readings import PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.snap.token_gains import EQUAL, not_equal
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, rederived
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.approximation import Approximation
 
@@ -133,7 +133,7 @@ EQ112 = Claim(
 EQ112_REDERIVED = Claim(
     id="snap.eq112.rederived",
     source=f"{EQ112.source} with its constant re-derived",
-    source_words=corrected(EQ112.id, "Twice that; it is positive where xi_n is."),
+    source_words=rederived(EQ112.id, "Twice that; it is positive where xi_n is."),
     statement=(
         "Under eq. 10 from z = 0, l_0 the most probable distinct token of a class, none as probable, and l' another: "
         f"the rate of r_(l0/l') is 2 r_(l0/l')(0) exp(2 z_l0) z-dot_l0, which has the sign of xi_n; {EQ_10}."

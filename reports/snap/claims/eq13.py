@@ -13,7 +13,7 @@ from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.common_token import ASSUMPTIONS, mean_square, no_overlap
 from marginaudit.reports.snap.conditions import no_inverse, slow_decoder
 from marginaudit.reports.snap.eq10 import no_path, rates_at_start, stacked
-from marginaudit.reports.snap.readings import FAST_DECODER, PAGE, SOURCE, variant
+from marginaudit.reports.snap.readings import FAST_DECODER, PAGE, SOURCE, mended
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
@@ -127,9 +127,8 @@ EQ13 = Claim(
     ),
 )
 
-EQ13_REDERIVED = variant(
+EQ13_REDERIVED = mended(
     EQ13,
-    "rederived",
     "M >= 5; K (K-1) for z and K-1 for xi, in place of K for both.",
     source=f"{EQ13.source} with its constants re-derived",
     statement=(

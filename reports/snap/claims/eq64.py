@@ -13,7 +13,7 @@ from marginaudit.reports.series import Series, enclosing
 from marginaudit.reports.snap.ball_arithmetic import BITS
 from marginaudit.reports.snap.ball_sgd import ball
 from marginaudit.reports.snap.conditions import RANGE_R, no_recorded_growth, outside_range_r
-from marginaudit.reports.snap.readings import IN_RANGE_R, NO_REFUGE, PAGE, ROUNDED, SOURCE, variant
+from marginaudit.reports.snap.readings import IN_RANGE_R, NO_REFUGE, PAGE, ROUNDED, SOURCE, mended
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
@@ -101,9 +101,8 @@ EQ64 = Claim(
     implications=(contradicts("snap.eq64.rederived", proof=PROOF, unseen=ROUNDED),),
 )
 
-EQ64_REDERIVED = variant(
+EQ64_REDERIVED = mended(
     EQ64,
-    "rederived",
     "A minus sign: g falls.",
     source=f"{SOURCE}, Lemma 11's proof, eq. 64 with its sign re-derived",
     statement=EQ64.statement.replace("= M exp(Mh)", "= -M exp(Mh)").replace("which is", "whose size is"),

@@ -14,7 +14,7 @@ from marginaudit.reports.series import Series, by_formula, series
 from marginaudit.reports.snap.binomial import LEVELS, Integers, Interval, chance_outside, counted, frequencies
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, rederived
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 
 PROOF = PAGE + "22-snaplemma10rederived"
@@ -152,7 +152,7 @@ LEMMA10_REDERIVED = Claim(
     assumptions=(),
     judgement=_lemma10(enough=True),
     standing=proved(PROOF, hunted=336),
-    source_words=corrected("snap.lemma10", "The second bound where N ln(2/delta) is large enough for it."),
+    source_words=rederived("snap.lemma10", "The second bound where N ln(2/delta) is large enough for it."),
 )
 
 CLAIMS: tuple[Claim, ...] = (LEMMA10, LEMMA10_REDERIVED)

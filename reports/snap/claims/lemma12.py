@@ -35,7 +35,7 @@ from marginaudit.reports.snap.mean_counts import (
 )
 from marginaudit.reports.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED, variant
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, rederived
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.recursion import h_star
@@ -223,7 +223,7 @@ LEMMA12_REDERIVED = Claim(
     ),
     absent=lambda run: no_inverse(run) or no_fluctuation(run),
     standing=proved(PROOF, "snap.lemma5", "snap.lemma6", "snap.lemma10.rederived", hunted=44),
-    source_words=corrected(
+    source_words=rederived(
         "snap.lemma12", "h* for the rows, the continuous h for their mean, and a bound that has the lag."
     ),
 )

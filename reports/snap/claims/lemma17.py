@@ -8,7 +8,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.overlap import largest_eigenvalue, pairs_of_classes
-from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
+from marginaudit.reports.snap.readings import PAGE, SOURCE, mended
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
@@ -109,9 +109,8 @@ LEMMA17 = Claim(
     instead=(r"it is true where $\lvert\lambda_1\rvert<1$: snap.lemma17.rederived."),
 )
 
-REDERIVED = variant(
+REDERIVED = mended(
     LEMMA17,
-    "rederived",
     f"{BELOW_ONE}.",
     source=f"{SOURCE}, Lemma 17 with its condition re-derived",
     statement=f"Where {BELOW_ONE}, every |E'_nn' - E_nn'| is at most |lambda_1|^2/(1-|lambda_1|).",

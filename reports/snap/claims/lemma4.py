@@ -17,7 +17,7 @@ from marginaudit.reports.snap.claims.theorem1 import ASSUMPTIONS
 from marginaudit.reports.snap.conditions import late_steps, outside_range_r, slow_decoder
 from marginaudit.reports.snap.eq10 import no_path
 from marginaudit.reports.snap.overlap import some_not_positive
-from marginaudit.reports.snap.readings import FAST_DECODER, PAGE, ROUNDED, SOURCE, variant
+from marginaudit.reports.snap.readings import FAST_DECODER, PAGE, ROUNDED, SOURCE, mended
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
@@ -225,9 +225,8 @@ LEMMA4 = Claim(
     ),
 )
 
-LEMMA4_REDERIVED = variant(
+LEMMA4_REDERIVED = mended(
     LEMMA4,
-    "rederived",
     "1/K, the probability of a class, before the sum.",
     source=f"{LEMMA4.source} with the mean over classes",
     statement=LEMMA4.statement.replace("by eta_Z gamma", "by (eta_Z/K) gamma"),

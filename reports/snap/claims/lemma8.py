@@ -6,7 +6,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, series
 from marginaudit.reports.snap.conditions import HAS_ZEROS, RANGE_R, no_zeros
-from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
+from marginaudit.reports.snap.readings import PAGE, SOURCE, mended, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
@@ -125,9 +125,8 @@ LEMMA8_ANY_M = variant(
     ),
 )
 
-LEMMA8_REDERIVED = variant(
+LEMMA8_REDERIVED = mended(
     LEMMA8,
-    "rederived",
     f"{HAS_ZEROS}; below there are no two zeros.",
     source=f"{SOURCE}, Lemma 8, corrected (docs/proofs-snap.md)",
     statement=LEMMA8.statement.replace("M >> 100:", f"For {HAS_ZEROS}:", 1),

@@ -27,7 +27,7 @@ from marginaudit.reports.snap.two_stages import (
     speeds,
     uniform,
 )
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, rederived
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.growth import smaller_zero
 from marginaudit.training.snap.limit.continuous import continuous
@@ -171,7 +171,7 @@ LEMMA9_SCAN_REDERIVED = Claim(
     ),
     absent=beyond_steps,
     standing=proved(SCAN_PROOF, "snap.lemma6", "snap.lemma8.rederived", hunted=418),
-    source_words=corrected("snap.lemma9.scan", "exp(Mh) <= (M-1) M h from a time on that is named."),
+    source_words=rederived("snap.lemma9.scan", "exp(Mh) <= (M-1) M h from a time on that is named."),
 )
 
 LEMMA9_SNAP = Claim(

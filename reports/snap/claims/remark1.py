@@ -14,7 +14,7 @@ from marginaudit.reports.snap.ball_arithmetic import BITS, certified, dual
 from marginaudit.reports.snap.conditions import no_growth, no_inverse, one_class
 from marginaudit.reports.snap.readings import PAGE, ROUNDED
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, rederived
 from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.limit.descent import descend
@@ -239,7 +239,7 @@ REMARK1_REDERIVED = Claim(
     ),
     absent=no_overlap_of_two,
     standing=proved(PROOF, hunted=231),
-    source_words=corrected("snap.remark1", "The flow of eq. 7 in closed form; the zeta_n do not add up to 0."),
+    source_words=rederived("snap.remark1", "The flow of eq. 7 in closed form; the zeta_n do not add up to 0."),
 )
 
 CLAIMS: tuple[Claim, ...] = (REMARK1, REMARK1_REDERIVED)

@@ -9,7 +9,7 @@ from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.conditions import no_recorded_growth
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, rederived
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.limit.recursion import TAKEN, Steps, h_star
 
@@ -127,7 +127,7 @@ REMARK2_REDERIVED = Claim(
     ),
     absent=no_step_near,
     standing=proved(PROOF, "snap.lemma6", hunted=16),
-    source_words=corrected("snap.remark2", "The lag as it is, between two bounds that grow with s."),
+    source_words=rederived("snap.remark2", "The lag as it is, between two bounds that grow with s."),
 )
 
 CLAIMS: tuple[Claim, ...] = (REMARK2, REMARK2_REDERIVED)

@@ -11,7 +11,7 @@ from marginaudit.reports.judgements import Bounded, HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, series
 from marginaudit.reports.snap.claims.lemma8 import EDGE
 from marginaudit.reports.snap.conditions import RANGE_R, VOCABULARIES, outside_range_r
-from marginaudit.reports.snap.readings import IN_RANGE_R, NO_REFUGE, PAGE, SOURCE, variant
+from marginaudit.reports.snap.readings import IN_RANGE_R, NO_REFUGE, PAGE, SOURCE, mended
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
@@ -112,9 +112,8 @@ REMARK3 = Claim(
     implications=(contradicts("snap.remark3.rederived", proof=PROOF),),
 )
 
-REMARK3_REDERIVED = variant(
+REMARK3_REDERIVED = mended(
     REMARK3,
-    "rederived",
     "M^-(1-omega_0) < M^-0.99, and 0.99 as the constant of h(1).",
     source=f"{SOURCE}, Remark 3 with its second inequality turned around",
     statement=REMARK3.statement.replace("> M^-0.99", "< M^-0.99").replace(

@@ -22,7 +22,7 @@ from marginaudit.reports.snap.conditions import (
     outside_range_r,
     ratios,
 )
-from marginaudit.reports.snap.readings import IN_RANGE_R, NO_REFUGE, PAGE, ROUNDED, SOURCE, variant
+from marginaudit.reports.snap.readings import IN_RANGE_R, NO_REFUGE, PAGE, ROUNDED, SOURCE, mended
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
@@ -177,9 +177,8 @@ FORM = Claim(
     ),
 )
 
-FORM_REDERIVED = variant(
+FORM_REDERIVED = mended(
     FORM,
-    "rederived",
     "- q_0 (1+theta_n') in eq. 88, in place of +.",
     source=f"{SOURCE}, Theorem 1, eqs. 9, 85, 86, and 88 with a sign re-derived",
     statement=FORM.statement.replace("beta of eq. 88", "beta of eq. 88 with - q_0 (1+theta_n')"),

@@ -26,7 +26,7 @@ from marginaudit.reports.snap.two_stages import (
     speeds,
     uniform,
 )
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, rederived
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.training.snap.growth import larger_zero, snap_start
 from marginaudit.training.snap.limit.continuous import gamma
@@ -139,7 +139,7 @@ THEOREM1_B_REDERIVED = Claim(
     ),
     absent=beyond_steps,
     standing=proved(PROOF, "snap.lemma6", "snap.lemma8.rederived", hunted=311),
-    source_words=corrected("snap.theorem1.b", "ln(M eta_Y t/K) in place of ln(eta_Y t/K), with the constants 1 and 2."),
+    source_words=rederived("snap.theorem1.b", "ln(M eta_Y t/K) in place of ln(eta_Y t/K), with the constants 1 and 2."),
 )
 
 CLAIMS: tuple[Claim, ...] = (THEOREM1_B, THEOREM1_B_REDERIVED)

@@ -15,7 +15,7 @@ from marginaudit.reports.snap.decoder import OF_SGD, descended_run, entries, lea
 from marginaudit.reports.snap.quantiles import DELTAS, Law, deviation_shape, drawn, quantile
 from marginaudit.reports.snap.readings import H_STAR, PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted, rederived
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.training.snap.limit.fluctuation import fluctuation, stepped_fluctuation
 
@@ -158,7 +158,7 @@ THEOREM5_REDERIVED = Claim(
     ),
     absent=lambda run: no_inverse(run) or no_growth(run),
     standing=proved(PROOF, "snap.lemma5", "snap.lemma10.rederived", hunted=38),
-    source_words=corrected("snap.theorem5", "At any step size, with h* for h and every constant known."),
+    source_words=rederived("snap.theorem5", "At any step size, with h* for h and every constant known."),
 )
 
 CLAIMS: tuple[Claim, ...] = (THEOREM5, THEOREM5_ANY_STEP, THEOREM5_REDERIVED)

@@ -5,7 +5,8 @@ from operator import attrgetter
 from typing import Any
 
 from marginaudit import Claim, HiddenConstant, Limit
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
+from marginaudit.reports.source_words import rederived as rederived_words
 from marginaudit.reports.standing import Implication
 
 SOURCE = "arXiv 1710.10345"
@@ -50,7 +51,7 @@ def rederived(
     name: str, corrects: str, place: str, statement: str, formula: str, judgement: Any, *reading: str, **more: Any
 ) -> Claim:
     """A statement of this project beside a printed one; ``mended`` says of a false one what was mended."""
-    words = corrected(f"separable.{corrects}", *reading, mended=more.pop("mended", ""))
+    words = rederived_words(f"separable.{corrects}", *reading, mended=more.pop("mended", ""))
     own = {"source": f"this project, on {SOURCE}{place}", "source_words": words, **more}
     return printed(f"{name}.rederived", "", statement, formula, judgement, **own)
 
