@@ -1,4 +1,4 @@
-"""The findings page: the verdict on each statement, to cite, made from the ledger.
+"""The findings page: each cause of a failure with the statements that share it, to cite, made from the ledger.
 
 Usage: python docs/findings.py
 
@@ -6,27 +6,33 @@ Writes docs/findings.md.
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from marginaudit.reports import Claim
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.page.files import write_whole
+from marginaudit.reports.page.headline import STANDINGS as COLUMNS
 from marginaudit.reports.paper import Paper
+from marginaudit.reports.source_words import Form
 from marginaudit.reports.standing import Status
+from marginaudit.reports.tally import counts, in_words, others_in_words
 
 HERE = Path(__file__).parent
 
 HEADER = """# Findings
 
-How each printed statement stands for every dataset that meets its assumptions: proved, refuted, or open. A refuted one
-is shown with the smallest counterexample found, the weakest added assumption known under which it is true, and what
-is true in its place. `marginaudit claims ID` tells all that is known of a statement, `marginaudit audit FILE` shows
+How each printed statement stands for every dataset that meets what its paper asks: false, proved, or open. What a
+paper asks is all that it says of its setting, footnotes, notation and the proof's "for large t" included; a statement
+beyond that is a variant, and counted apart. Statements that share a fault are one finding. A finding says what is
+wrong, what a fair author would answer, the smallest counterexample found, and what is true in its place; those on which
+most rests come first. `marginaudit claims ID` tells all that is known of a statement, `marginaudit audit FILE` shows
 that a counterexample violates it, and [Trust](trust.md) says what each kind of evidence rests on.
 
-To cite a finding, give its id and the version, as in "marginaudit {version}, finding ntp.theorem2.floor". Ids are part
-of the interface: they stay. `marginaudit audit --export latex` writes a `references.bib` with the papers' entries and
-this program's.
+To cite a finding, give its id and the version, as in "marginaudit {version}, finding ntp.theorem1.direction". Ids are
+part of the interface: they stay. `marginaudit audit --export latex` writes a `references.bib` with the papers' entries
+and this program's.
 
 `python docs/findings.py` makes this page.
 """
@@ -45,48 +51,79 @@ Measured on one dataset, section 7's, by six optimizers of stage 2; nothing of i
 
 
 def page() -> str:
-    """Refuted statements one by one, then what is open, then what is proved, for each paper, then what was measured."""
+    """Counts and findings of each paper, what is false beyond the print, what is open and proved, what was measured."""
     from importlib.metadata import version
 
     header = HEADER.replace("{version}", version("marginaudit"))
-    return header + "".join(f"\n## {paper.source}\n\n{_of(paper)}" for paper in PAPERS) + OF_OPTIMIZERS
+    return header + _counts() + "".join(f"\n## {paper.source}\n\n{_of(paper)}" for paper in PAPERS) + OF_OPTIMIZERS
+
+
+def _counts() -> str:
+    """A table: the printed statements of each paper, and how many others there are."""
+    lines = ["", f"| paper | {' | '.join(COLUMNS)} | causes | beside them |", f"| {' | '.join(['---'] * 9)} |"]
+    for paper in PAPERS:
+        found = counts((claim, claim.standing) for claim in paper.claims)
+        cells = [paper.source, *(str(found[name]) for name in (*COLUMNS, "causes")), others_in_words(found)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def _of(paper: Paper) -> str:
-    by_status = {status: [claim for claim in paper.claims if claim.standing.status is status] for status in (*Status,)}
-    counts = ", ".join(f"{len(claims)} {status}" for status, claims in by_status.items())
-    parts = [f"{len(paper.claims)} statements: {counts}.\n"]
-    parts += [_refuted(paper, claim) for claim in by_status[Status.REFUTED]]
-    parts += [f"### Open ({paper.name})\n", *(_open(claim) for claim in by_status[Status.OPEN]), ""]
-    parts += [f"### Proved ({paper.name})\n", *(_proved(claim) for claim in by_status[Status.PROVED]), ""]
+    refuted = sorted(
+        (claim for claim in paper.claims if claim.standing.status is Status.REFUTED), key=lambda c: c.standing.gravity
+    )
+    sharing = {claim.id: [other for other in refuted if other.standing.cause == claim.id] for claim in refuted}
+    leads = [claim for claim in refuted if not claim.standing.cause]
+    parts = [f"{in_words(counts((claim, claim.standing) for claim in paper.claims))}.\n"]
+    parts += [_finding(paper, claim, sharing[claim.id]) for claim in leads if _is_printed(claim)]
+    beyond = [_beyond(paper, claim, sharing[claim.id]) for claim in leads if not _is_printed(claim)]
+    parts += [f"### Beyond the print ({paper.name})\n", *beyond, ""]
+    for status, line in ((Status.OPEN, _open), (Status.PROVED, _proved)):
+        listed = [line(claim) for claim in paper.claims if claim.standing.status is status]
+        parts += [f"### {status.value.capitalize()} ({paper.name})\n", *(listed or ["None."]), ""]
     return "\n".join(parts)
 
 
-def _refuted(paper: Paper, claim: Claim) -> str:
+def _is_printed(claim: Claim) -> bool:
+    return claim.source_words.form is Form.PRINTED
+
+
+def _finding(paper: Paper, claim: Claim, others: Sequence[Claim]) -> str:
+    """One cause: the statement that it is said of, and the others that share it."""
     words, known = claim.source_words, claim.standing
-    lines = [f"### `{claim.id}` is false\n"]
-    if words.quotation:
-        lines.append(f"> “{_plain(words.quotation)}”\n>\n> {_plain(words.place)}\n")
-    lines.append(f"```math\n{claim.formula}\n```\n\n{_plain(claim.statement)}\n")
-    if words.corrects:
-        lines.append(f"* **Beside** `{words.corrects}`: {_plain(words.reading)}")
-    elif words.reading:
+    lines = [f"### {_plain(known.wrong)}\n", f"`{claim.id}`, {known.severity}, {known.weight}.\n"]
+    lines += [f"> “{_plain(words.quotation)}”\n>\n> {_plain(words.place)}\n", f"```math\n{claim.formula}\n```\n"]
+    if words.reading:
         lines.append(f"* **Read as**: {_plain(words.reading)}")
     if words.reconstructed:
         lines.append(f"* **Reconstructed**, not legible in the text that was read: {_plain(words.reconstructed)}.")
-    lines.append(f"* **False** {known.severity}: {_plain(known.wrong)}")
+    lines.append(f"* **A fair answer**: {_plain(known.defence)}")
     lines.append(f"* **Counterexample**: {_counterexample(paper, claim)}")
     lines.append(f"* **True with**: {_plain(known.weakest)}.")
-    others = [
+    mended = [
         f"`{other.id}` ({other.standing.status})"
         for other in paper.claims
-        if other.source_words.corrects == claim.id and other.standing.status is not Status.REFUTED
+        if other.source_words.corrects == claim.id and other.standing.status is Status.PROVED
     ]
-    if others:
-        lines.append(f"* **In its place**: {', '.join(others)}.")
+    if mended:
+        lines.append(f"* **In its place**: {', '.join(mended)}.")
     if known.proof:
         lines.append(f"* **Why**: {_link(known.proof)}.")
+    for other in others:
+        form = "" if _is_printed(other) else f" ({other.source_words.form})"
+        lines.append(
+            f"* **Also** `{other.id}`{form}: {_plain(other.standing.wrong)} {_link(other.standing.proof or '')}."
+        )
     return "\n".join(lines) + "\n"
+
+
+def _beyond(paper: Paper, claim: Claim, others: Sequence[Claim]) -> str:
+    """A line on a refuted statement that nobody printed, with those that share its fault."""
+    known = claim.standing
+    why = f" {_link(known.proof)}." if known.proof else ""
+    so = f" So: {', '.join(f'`{other.id}`' for other in others)}." if others else ""
+    form = claim.source_words.form
+    return f"* `{claim.id}` ({form}, {known.severity}): {_plain(known.wrong)} {_counterexample(paper, claim)}{why}{so}"
 
 
 def _counterexample(paper: Paper, claim: Claim) -> str:

@@ -200,6 +200,7 @@ class Claim:
     def row(self, run: BaseRun[Any], **found: Any) -> ReportRow:
         """The row of a report for a finding on a run's dataset."""
         found |= {"kind": self.judgement.kind, "standing": self.standing.status.value, "source": self.source}
+        found["form"] = self.source_words.form.value
         return ReportRow(claim=self.id, dataset=run.dataset.name, **found)
 
     def speaks(self, run: BaseRun[Any]) -> bool:

@@ -80,12 +80,15 @@ class ReportRow(Finding, About):
     standing : str
         How the claim stands for every dataset.
     source : str
+    form : str
+        Whose statement the claim is: printed, rederived, variant, own, control.
     """
 
     headroom: tuple[float, ...] = field(default=(), metadata=column(Output.JSON))
     refutes: bool = False
     standing: str = field(default="", metadata=column(ALL_ROWS))
     source: str = field(default="", metadata=column(ALL_ROWS))
+    form: str = field(default="", metadata=column(ALL_ROWS))
     kind: str = field(default="", metadata=column(Output.JSON))
     counterexample: Mapping[str, Any] | None = field(default=None, metadata=column(Output.JSON))
 

@@ -31,7 +31,7 @@ class Severity(StrEnum):
     ORDINARY = "on ordinary data"
     EXTREME = "only at extremes"
     CONSTANT = "the constant alone"
-    SLIP = "a slip, on which nothing rests"
+    SLIP = "a slip"
 
     @property
     def fault(self) -> Fault:
@@ -116,9 +116,9 @@ class Standing:
 
     @property
     def gravity(self) -> tuple[int, ...]:
-        """Sort key of refuted statements: the gravest fault first, then what most rests on."""
+        """Sort key of refuted statements: what most rests on first, then the gravest fault."""
         severity = self.severity or Severity.ORDINARY
-        places = (Fault, severity.fault), (Weight, self.weight), (Severity, severity)
+        places = (Weight, self.weight), (Fault, severity.fault), (Severity, severity)
         return tuple(list(scale).index(value) for scale, value in places)
 
 

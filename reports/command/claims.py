@@ -1,12 +1,14 @@
 """`marginaudit claims`."""
 
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from marginaudit.reports.command.arguments import CLAIMS, JSON, ONE_PAPER, ledger, matching, one_claim, papers
-from marginaudit.reports.command.console import print_table, print_texts, width
+from marginaudit.reports.command.console import print_line, print_table, print_texts, width
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.grid import NONE
 
@@ -51,7 +53,19 @@ def claims(claim: str | None, claims_file: Path | None, known: "tuple[Paper, ...
     else:
         rows = [(entry["id"], *(_in_words(entry[name]) for name in SHOWN)) for entry in entries]
         print_table("Claims", ("id", *SHOWN), rows)
+    if not (one or as_json):
+        _print_counts(wanted)
     return 0
+
+
+def _print_counts(listed: "Sequence[Claim]") -> None:
+    """How the printed statements stand, those of each paper by itself, and the number of others."""
+    from marginaudit.reports.tally import counts, in_words, others_in_words
+
+    for name, of_paper in groupby(listed, key=lambda claim: claim.paper):
+        found = counts((claim, claim.standing) for claim in of_paper)
+        beside = others_in_words(found)
+        print_line(f"{name or 'Of any paper'}: {in_words(found)}." + (f" Beside them: {beside}." if beside else ""))
 
 
 def _entry(claim: "Claim") -> dict[str, Any]:
@@ -61,6 +75,7 @@ def _entry(claim: "Claim") -> dict[str, Any]:
     paper = next((paper for paper in papers() if paper.has(claim)), None)
     return {
         "id": claim.id,
+        "form": words.form.value,
         "source": claim.source,
         "quotation": words.quotation or None,
         "place": words.place or None,
@@ -71,10 +86,14 @@ def _entry(claim: "Claim") -> dict[str, Any]:
         "statement": claim.statement,
         "formula": claim.formula,
         "assumptions": list(claim.assumptions),
+        "setting": list(claim.setting),
         "proof_uses": [condition.text for condition in claim.proof_uses],
         "standing": known.status.value,
         "severity": known.severity and known.severity.value,
+        "weight": known.weight.value if known.severity else None,
+        "cause": known.cause or None,
         "wrong": known.wrong or None,
+        "defence": known.defence or None,
         "proof": known.proof,
         "rests_on": list(known.uses),
         "counterexample": counterexample_shown(paper, claim) if paper is not None else None,

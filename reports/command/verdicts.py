@@ -12,17 +12,15 @@ from marginaudit.reports.audit.auditing import Audit
 from marginaudit.reports.audit.auditing import Row as AuditRow
 from marginaudit.reports.command.console import print_line, print_summary, print_table, width
 from marginaudit.reports.grid import bound, brief
-from marginaudit.reports.page.theorems import failing, statement_names
+from marginaudit.reports.page.theorems import accused, failing, statement_names
 from marginaudit.reports.row import CARRIED_OVER, evidence_text, slack
 from marginaudit.reports.row import names as columns_of
-from marginaudit.reports.standing import Severity
+from marginaudit.reports.standing import Fault
+from marginaudit.reports.tally import cause, counts, others_in_words
 from marginaudit.reports.verdict import Output, Verdict
 
 WIDE, WIDER = 118, 150
 """Terminal widths from which on verdicts are shown with numbers, and with the names of statements."""
-
-SEVERITIES = (*Severity, None)
-"""Worst first."""
 
 LONGEST_REASON = 100
 
@@ -41,21 +39,22 @@ def print_verdicts(audit: Audit, *, one_by_one: bool) -> None:
     reasons = why_not_applicable(rows)
     if reasons:
         print_summary("Why not applicable", ("verdicts", "why", "datasets"), reasons)
-    worst_first = sorted(audit.rows, key=lambda row: SEVERITIES.index(row.standing.severity))
-    fails = what_fails(
-        [row.as_document() for row in worst_first],
-        names,
-        {row.claim.id: row.claim.standing.wrong for row in audit.rows},
-        {row.claim.id: _how(row) for row in audit.rows},
-    )
-    if fails:
+    violated = sorted((row for row in audit.rows if row.fails), key=_accused_first)
+    broken = [row for row in audit.rows if row.finding.verdict is Verdict.BROKEN]
+    if violated or broken:
         print_line("What fails")
-        for line in fails:
+        for line in [*what_fails(violated, names), *what_is_broken(broken, names)]:
             print_line(line)
         print_line("")
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in audit.counts.items())
+    totals = ", ".join(f"{count} {verdict}" for verdict, count in audit.counts.items())
     runs = f"; {audit.carried_over} {CARRIED_OVER}" if audit.carried_over else ""
-    print_line(f"{counted(len(rows), 'verdict')}: {counts}{runs}.")
+    print_line(f"{counted(len(rows), 'verdict')}: {totals}{runs}.")
+    if violated:
+        print_line(what_fails_in_words(violated))
+
+
+def _accused_first(row: AuditRow) -> tuple[Any, ...]:
+    return not accused(row.claim, row.paper), row.standing.gravity
 
 
 def _print_rows(rows: Sequence[Row], names: Mapping[str, str]) -> None:
@@ -72,44 +71,47 @@ def _print_rows(rows: Sequence[Row], names: Mapping[str, str]) -> None:
     print_table("Verdicts", header, [[_shown(row, name, names) for name in columns] for row in rows])
 
 
-def _how(row: AuditRow) -> str:
-    """Label of a violated statement with its severity."""
-    also = failing(row.claim, row.paper)
-    word = f"a{also[1:]}" if also.startswith("Also") else Verdict.VIOLATED.value
-    return f"{word}, {row.standing.severity.value}," if row.standing.severity else word
-
-
-def what_fails(
-    rows: Sequence[Row], names: Mapping[str, str], wrong: Mapping[str, str], how: Mapping[str, str]
-) -> list[str]:
-    r"""A line a statement, with its datasets; on the next line what is wrong with it, or why it is broken.
-
-    >>> rows = [
-    ...     {"claim": "p.lemma4", "dataset": "a", "verdict": "violated", "detail": ""},
-    ...     {"claim": "p.lemma4", "dataset": "b", "verdict": "violated", "detail": ""},
-    ...     {"claim": "mine", "dataset": "a", "verdict": "broken", "detail": "ValueError: no (mine.py, line 3)."},
-    ... ]
-    >>> names, how = {"p.lemma4": "Lemma 4", "mine": ""}, {"p.lemma4": "violated, on ordinary data,"}
-    >>> print("\n".join(what_fails(rows, names, {"p.lemma4": "1 is not 2."}, how)))
-    p.lemma4 (Lemma 4): violated, on ordinary data, on a, b
-      1 is not 2.
-    mine: broken on a
-      ValueError: no (mine.py, line 3).
-    """
-    datasets: dict[tuple[str, str, str], list[str]] = {}
-    for verdict in (Verdict.VIOLATED, Verdict.BROKEN):
-        for row in rows:
-            if row["verdict"] == verdict and row.get("premise") != "carried over":
-                reason = row["detail"] if verdict is Verdict.BROKEN else wrong[row["claim"]]
-                said = verdict.value if verdict is Verdict.BROKEN else how[row["claim"]]
-                datasets.setdefault((row["claim"], said, reason), []).append(row["dataset"])
+def what_fails(rows: Sequence[AuditRow], names: Mapping[str, str]) -> list[str]:
+    """For each cause what is wrong, then a line a statement that shares it, with its datasets."""
+    of_causes: dict[str, dict[str, list[AuditRow]]] = {}
+    for row in rows:
+        of_causes.setdefault(cause(row.claim), {}).setdefault(row.claim.id, []).append(row)
     lines = []
-    for (claim, said, reason), found in datasets.items():
-        name = f" ({names[claim]})" if names[claim] else ""
-        lines.append(f"{claim}{name}: {said} on {', '.join(found)}")
-        if reason:
-            lines.append(f"  {reason}")
+    for name, of_claims in of_causes.items():
+        ids = sorted(of_claims, key=lambda claim: claim != name)
+        wrong = of_claims[ids[0]][0].claim.standing.wrong
+        lines += [wrong] if wrong else []
+        for claim in ids:
+            row, datasets = of_claims[claim][0], ", ".join(found.dataset for found in of_claims[claim])
+            severity = f", {row.standing.severity.value}," if row.standing.severity else ""
+            shown = f" ({names[claim]})" if names[claim] else ""
+            lines.append(f"  {claim}{shown}: {failing(row.claim, row.paper)}{severity} on {datasets}")
     return lines
+
+
+def what_is_broken(rows: Sequence[AuditRow], names: Mapping[str, str]) -> list[str]:
+    """A line a broken statement and reason, with its datasets, and the reason on the next one."""
+    datasets: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        datasets.setdefault((row.claim.id, row.finding.detail), []).append(row.dataset)
+    lines = []
+    for (claim, reason), found in datasets.items():
+        lines.append(f"{claim}{f' ({names[claim]})' if names[claim] else ''}: broken on {', '.join(found)}")
+        lines.append(f"  {reason}")
+    return lines
+
+
+def what_fails_in_words(rows: Sequence[AuditRow]) -> str:
+    """Counts of the statements that fail: printed ones with their causes, all others apart."""
+    found = counts({row.claim.id: (row.claim, row.standing) for row in rows}.values())
+    false = ", ".join(f"{found[fault.value]} {fault.value}" for fault in Fault if found[fault.value])
+    parts = []
+    if found["printed"]:
+        printed = counted(found["printed"], "printed statement")
+        parts.append(f"{printed} from {counted(found['causes'], 'cause')} ({false})")
+    if others := others_in_words(found):
+        parts.append(others)
+    return f"Violated: {'; '.join(parts)}."
 
 
 def why_not_applicable(rows: Sequence[Row]) -> list[tuple[int, str, str]]:

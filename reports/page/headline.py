@@ -7,55 +7,41 @@ from typing import Any
 
 from marginaudit.orders import counted
 from marginaudit.reports.audit.auditing import Audit
-from marginaudit.reports.page.theorems import PRINTED, RECONSTRUCTED
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.standing import Severity, Status
+from marginaudit.reports.source_words import Form
+from marginaudit.reports.standing import Fault, Status
+from marginaudit.reports.tally import counts, others_in_words
 from marginaudit.reports.verdict import Verdict
+
+STANDINGS = ("printed", *(fault.value for fault in Fault), Status.PROVED.value, Status.OPEN.value)
+"""Columns of the table of printed statements."""
 
 
 def headline(claims: Sequence[dict[str, Any]]) -> str:
-    """Counts of statements, not of statements and datasets; each statement is counted once.
+    """How many statements fail on a dataset here, printed ones first, and how many have no verdict as they are broken.
 
-    Those that fail on a dataset here, else by how they stand for every dataset, else broken ones.
+    Counts of statements, not of statements and datasets.
     """
-    failing = [claim for claim in claims if claim["violated"]]
-    others = [claim for claim in claims if not claim["violated"]]
-    broken = [c for c in others if any(row["verdict"] == Verdict.BROKEN for row in c["rows"])]
-    standing = {status: sum(c["standing"].status is status and c not in broken for c in others) for status in Status}
-    statements = counted(len(claims), "statement")
-    fail = "fails" if len(failing) == 1 else "fail"
-    parts = [f"none of {statements} fails on any dataset here"]
-    if failing:
-        parts = [f"{len(failing)} of {statements} {fail} on at least one dataset"]
-    if count := standing[Status.PROVED]:
-        parts.append(f"{counted(count, 'is', 'are')} proved for every t and every dataset that meets the assumptions")
-    if count := standing[Status.REFUTED]:
-        parts.append(f"{counted(count, 'is', 'are')} refuted by other data than these")
-    if count := standing[Status.OPEN]:
-        parts.append(f"{counted(count, 'is', 'are')} open")
-    if broken:
-        parts.append(f"{counted(len(broken), 'is', 'are')} broken")
+    failing = [(claim["claim"], claim["standing"]) for claim in claims if claim["violated"]]
+    found = counts(failing)
+    printed = sum(claim["claim"].source_words.form is Form.PRINTED for claim in claims)
+    parts = [f"{found['printed']} of {counted(printed, 'printed statement')} fail here"] if printed else []
+    if found["printed"]:
+        parts[0] += f", from {counted(found['causes'], 'cause')}"
+    if others := others_in_words(found):
+        parts.append(f"so do {others}" if parts else f"{others} fail here")
+    elif not parts:
+        parts.append(f"none of {counted(len(claims), 'statement')} fails here")
+    if broken := sum(any(row["verdict"] == Verdict.BROKEN for row in claim["rows"]) for claim in claims):
+        parts.append(f"{counted(broken, 'is', 'are')} broken")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 
-def failures(source: str, claims: Sequence[dict[str, Any]]) -> str:
-    """How many of a paper's printed statements fail on a dataset here, and how badly; "" where none was audited.
-
-    What has a reconstructed constant is counted apart.
-    """
-    printed, reconstructed = ([claim for claim in claims if claim["form"] == form] for form in (PRINTED, RECONSTRUCTED))
-    if not printed:
-        return ""
-    failing = [claim["standing"].severity for claim in printed if claim["violated"]]
-    how = ", ".join(f"{one}: {failing.count(one)}" for one in Severity if one in failing)
-    fail = "fails" if len(failing) == 1 else "fail"
-    parts = [f"{len(failing)} of {counted(len(printed), 'printed statement')} {fail} here{f' ({how})' if how else ''}"]
-    if more := sum(claim["standing"].status is Status.REFUTED and not claim["violated"] for claim in printed):
-        parts.append(f"{counted(more, 'more is', 'more are')} refuted by other data")
-    if unread := sum(claim["standing"].status is Status.REFUTED for claim in reconstructed):
-        parts.append(f"{counted(unread, 'is', 'are')} refuted with a constant that is reconstructed")
-    return f"{source}: {'; '.join(parts)}."
+def standings(claims: Sequence[dict[str, Any]]) -> list[int] | None:
+    """Counts of a paper's printed statements for every dataset, in the order of `STANDINGS`; None without any."""
+    found = counts((claim["claim"], claim["standing"]) for claim in claims)
+    return [found[name] for name in STANDINGS] if found["printed"] else None
 
 
 LEAST_SHARE = 1 / 3

@@ -23,15 +23,16 @@ from marginaudit.reports.grid import Grid, bound, brief, powers
 from marginaudit.reports.json_data import witness_text
 from marginaudit.reports.page import svg
 from marginaudit.reports.page.formulas import displayed, mathml
-from marginaudit.reports.page.headline import banners, failures, headline
+from marginaudit.reports.page.headline import STANDINGS as COLUMNS
+from marginaudit.reports.page.headline import banners, headline, standings
 from marginaudit.reports.page.proofs import with_links
 from marginaudit.reports.page.reproduce import claims_command, command, dataset_argument
-from marginaudit.reports.page.theorems import FORMS, WHOSE, failing, form, statement_names, theorem
+from marginaudit.reports.page.theorems import FORMS, WHOSE, accused, failing, form, statement_names, theorem
 from marginaudit.reports.page.typeset import title_html, typeset_html
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import PAGE, STANDINGS, VERDICTS
 from marginaudit.reports.row import CARRIED_OVER, slack
-from marginaudit.reports.standing import Severity
+from marginaudit.reports.tally import cause
 from marginaudit.reports.verdict import Evidence, Verdict
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def page(
         papers=[_paper(paper, document, claims) for paper in audit.papers],
         banners=_visible(banners(audit)),
         headline=headline(claims),
+        columns=COLUMNS,
         proofs=proofs,
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
         carried=audit.carried_over,
@@ -179,16 +181,29 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
         "datasets": datasets,
         "certificates": f'id="{certificates}"' in _sections(paper) and certificates,
         "theorems": theorems,
-        "violated": sorted(
-            (found for found in theorems if any(claim["violated"] for claim in found["claims"])),
-            key=lambda found: min(claim["gravity"] for claim in found["claims"] if claim["violated"]),
-        ),
-        "failures": failures(paper.source, own),
+        "findings": _findings(own),
+        "standings": standings(own),
         "tables": [
             (table, [_grid(grid) for data in datasets for grid in table.grids(data["name"], data[table.name])])
             for table in paper.tables
         ],
     }
+
+
+def _findings(claims: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Statements that fail here by their cause, gravest first: the one it is said of, and the others that share it.
+
+    ``printed`` is whether one of them is printed, or of the reader's own text; the rest are beyond the print.
+    """
+    of_causes: dict[str, list[dict[str, Any]]] = {}
+    for claim in claims:
+        if claim["violated"]:
+            of_causes.setdefault(cause(claim["claim"]), []).append(claim)
+    found: list[dict[str, Any]] = []
+    for name, sharing in of_causes.items():
+        sharing.sort(key=lambda claim: (claim["id"] != name, not claim["accused"], claim["gravity"]))
+        found.append({"lead": sharing[0], "others": sharing[1:], "printed": any(claim["accused"] for claim in sharing)})
+    return sorted(found, key=lambda finding: (not finding["printed"], finding["lead"]["gravity"]))
 
 
 def _claims(
@@ -224,7 +239,10 @@ def _claims(
             "wrong": _visible(claim.standing.wrong),
             "instead": Markup(prose(claim.instead)),
             "standing": standing,
-            "gravity": list(Severity).index(standing.severity or Severity.ORDINARY),  # 0 the worst
+            "claim": claim,
+            "accused": accused(claim, paper),
+            "gravity": standing.gravity,
+            "defence": _visible(claim.standing.defence),
             "formulas": counterexample_shown(paper, claim) if paper.has(claim) and smallest is None else None,
             "smallest": None if smallest is None else paper.kind.in_words(smallest),
             "smallest_file": None if smallest is None else _data_url(paper.kind.to_document(smallest)),

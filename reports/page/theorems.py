@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from marginaudit.reports.audit.auditing import Audit
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.paper import Paper
+from marginaudit.reports.source_words import Form
 
 NAMED = re.compile(r"\b(Theorem|Lemma|Proposition|Corollary|Remark|Example|[Ff]igure) ([0-9]+)|\beqs?\. ([0-9]+)")
 
 PRINTED, RECONSTRUCTED, REDERIVED = "as printed", "reconstructed", "re-derived"
-SHARPER, VARIANT, OWN = "sharper", "varied", "your claim"
+SHARPER, VARIANT, OWN, CONTROL = "sharper", "varied", "your claim", "control"
 
 FORMS = {
     PRINTED: "what the source says, with its own constants",
@@ -19,6 +20,7 @@ FORMS = {
     SHARPER: "a stronger statement of this project, proved from the same assumptions",
     VARIANT: "a printed statement beyond the conditions that it is printed with",
     OWN: "a statement of a file or an installed package",
+    CONTROL: "a false twin, which shows that the audit would notice",
 }
 """The forms of a statement, and what they mean."""
 
@@ -27,6 +29,7 @@ WHOSE = dict.fromkeys((PRINTED, RECONSTRUCTED), "printed text") | {
     SHARPER: "our statement",
     VARIANT: "our variant",
     OWN: "your text",
+    CONTROL: "a control",
 }
 """The text that a statement of each form belongs to."""
 
@@ -34,11 +37,11 @@ WHOSE = dict.fromkeys((PRINTED, RECONSTRUCTED), "printed text") | {
 def theorem(claim: Claim, known: Mapping[str, Claim]) -> str:
     """The theorem, lemma, .. that a statement is about; its source where that names none; without one its id.
 
-    A corrected statement belongs to what it corrects.
+    A statement beside a printed one belongs to that one's.
     """
-    corrected = known.get(claim.source_words.corrects)
-    if corrected is not None and corrected is not claim:
-        return theorem(corrected, known)
+    beside = known.get(claim.source_words.corrects)
+    if beside is not None and beside is not claim:
+        return theorem(beside, known)
     found = NAMED.search(claim.source)
     if found is None:
         return claim.source.strip() or claim.id
@@ -82,15 +85,17 @@ def statement_names(audit: Audit) -> dict[str, str]:
 
 def form(claim: Claim, paper: Paper) -> str:
     """One of `FORMS`."""
-    if not paper.has(claim):
-        return OWN
-    if claim.id.endswith(".rederived"):
-        return REDERIVED
-    if not claim.id.startswith(f"{paper.name}."):
-        return SHARPER
-    if claim.source_words.corrects:
-        return VARIANT
-    return RECONSTRUCTED if claim.source_words.reconstructed else PRINTED
+    words = claim.source_words
+    if words.form is Form.PRINTED:
+        return RECONSTRUCTED if words.reconstructed else PRINTED
+    if words.form is Form.OWN:
+        return SHARPER if paper.has(claim) else OWN
+    return {Form.REDERIVED: REDERIVED, Form.VARIANT: VARIANT, Form.CONTROL: CONTROL}[words.form]
+
+
+def accused(claim: Claim, paper: Paper) -> bool:
+    """Whether a failure is somebody's: of a printed statement, or of the reader's own text."""
+    return claim.source_words.form is Form.PRINTED or not paper.has(claim)
 
 
 def failing(claim: Claim, paper: Paper) -> str:
@@ -98,7 +103,7 @@ def failing(claim: Claim, paper: Paper) -> str:
 
     >>> from marginaudit.reports.audit.ledger import LEDGER, PAPERS
     >>> failing(LEDGER["ntp.corollary1.upper.rederived"], PAPERS[0])
-    'Also false with the exponent mended'
+    'also false with the exponent mended'
     """
     found = form(claim, paper)
-    return f"Also false {claim.source_words.mended or 'as mended'}" if found == REDERIVED else found.capitalize()
+    return f"also false {claim.source_words.mended or 'as mended'}" if found == REDERIVED else found
