@@ -4,6 +4,7 @@ Decided in rational arithmetic. Under prefix closure a query has one optimal tok
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -20,7 +21,7 @@ from marginaudit.reports.ntp.quantities import no_relation
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, exact_series, series
-from marginaudit.reports.source_words import quoted, sharpened
+from marginaudit.reports.source_words import quoted, sharpened, varied
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 
 BRUTE_FORCE = 10
@@ -156,13 +157,19 @@ FOLLOWS = Implication(
     sources=("sharp.prop2",), condition=BEATEN, proof="docs/proofs.md#2-sharpprop2", unmet=not_beaten_enough
 )
 
+SETTING = (
+    'Section 3 restricts the data, and section 4.1 again: "if X = [x_1, .., x_L] in D_0, then for any l < L, '
+    '([x_1, .., x_l], x_{l+1}) is also a training sample".'
+)
+PROOF = "docs/proofs.md#3-sharpsingle-optimum"
+
 CLOSED_FORM = Claim(
     id="ntp.prop2.closed-form",
     source="arXiv 2409.17335, Proposition 2",
     source_words=quoted(
         "section 6, Proposition 2; appendix D.1, Proposition 4",
         "x_0^T W*_kq x^q = 0 .. x_*^T W*_kq x^q = |N|/(|O| + |N|), x^T W*_kq x^q = -|O|/(|O| + |N|)",
-        "Under what it names, Assumptions 1 and 2, whether or not prefixes are samples.",
+        SETTING,
     ),
     statement=(
         "x^T W*_kq q = m/(k+m) for optimal x under q, -k/(k+m) for non-optimal x, 0 for non-comparable x, with k and m "
@@ -172,25 +179,10 @@ CLOSED_FORM = Claim(
         r"x^\top W^*_{kq}q=\frac{m}{k+m}\ (x\in O_q),\quad -\frac{k}{k+m}\ (x\in N_q),\quad 0\ \text{otherwise};"
         r"\quad k=|O_q|,\ m=|N_q|"
     ),
-    assumptions=ASSUMPTIONS,
+    assumptions=(*ASSUMPTIONS, "prefix_closed"),
     judgement=Equal(measure=_solution, expected=_closed_form, witness=_witness),
     absent=no_relation,
-    instead=(
-        r"it holds for a query iff $\lvert N(S)\rvert\,k\ge\lvert S\rvert\,m$ for every set $S$ of its optimal tokens "
-        "(sharp.prop2), as it does under prefix closure (sharp.single-optimum)."
-    ),
-    standing=refuted(
-        FOLLOWS.proof,
-        "sharp.prop2",
-        severity=Severity.ORDINARY,
-        wrong=(
-            "NTP's closed form of the attention matrix (Proposition 2) needs a condition that the paper "
-            "does not state; two samples refute it."
-        ),
-        hunted=1689,
-        weakest=f"{BEATEN} under every query (sharp.prop2), which is also needed",
-    ),
-    implications=(FOLLOWS,),
+    standing=proved(PROOF, "sharp.single-optimum", "sharp.prop2", hunted=887),
 )
 
 COROLLARY = Claim(
@@ -199,45 +191,57 @@ COROLLARY = Claim(
     source_words=quoted(
         "appendix D.1, Proposition 4",
         "A direct result is that (x_l - x_l')^T W*_kq X_{-1} = 0, for all l, l' not in l(n)",
-        "Of any two positions of one sample that are not optimal.",
+        f"Of any two positions of one sample that are not optimal. {SETTING}",
     ),
     statement="(x - x')^T W*_kq q = 0 for any two tokens at other-than-optimal positions of a sample.",
     formula=r"\left(x_{l}^{(n)}-x_{l'}^{(n)}\right)^\top W^*_{kq}q=0,\quad l,l'\notin l(n)",
-    assumptions=ASSUMPTIONS,
+    assumptions=CLOSED_FORM.assumptions,
     judgement=Equal(measure=lambda run: _extreme(run, 1), expected=lambda run: _extreme(run, 2)),
     absent=no_relation,
+    standing=proved(PROOF, "sharp.single-optimum", "sharp.prop2", hunted=0),
+)
+
+
+def _any_data(printed: Claim, *, wrong: str, instead: str, weakest: str, hunted: int) -> Claim:
+    """The statement on data of which a prefix need not be a sample."""
+    return replace(
+        printed,
+        id=f"{printed.id}.any-data",
+        source_words=varied(printed.id, "Without prefix closure, the setting of section 3."),
+        assumptions=ASSUMPTIONS,
+        instead=instead,
+        standing=refuted(
+            FOLLOWS.proof,
+            "sharp.prop2",
+            severity=Severity.ORDINARY,
+            cause="" if printed is CLOSED_FORM else f"{CLOSED_FORM.id}.any-data",
+            wrong=wrong,
+            hunted=hunted,
+            weakest=weakest,
+        ),
+        implications=(FOLLOWS,),
+    )
+
+
+CLOSED_FORM_ANY_DATA = _any_data(
+    CLOSED_FORM,
+    wrong="Proposition 2's closed form needs the setting that prefixes of samples are samples: two others refute it.",
+    instead=(
+        r"it holds for a query iff $\lvert N(S)\rvert\,k\ge\lvert S\rvert\,m$ for every set $S$ of its optimal tokens "
+        "(sharp.prop2), as it does under prefix closure (sharp.single-optimum)."
+    ),
+    weakest=f"{BEATEN} under every query (sharp.prop2), which is also needed",
+    hunted=1689,
+)
+COROLLARY_ANY_DATA = _any_data(
+    COROLLARY,
+    wrong="Where prefixes of samples need not be samples, two tokens that are not optimal can differ in attention.",
     instead=(
         r"it holds under a query where the closed form does: $\lvert N(S)\rvert\,k\ge\lvert S\rvert\,m$ for every set "
         "$S$ of its optimal tokens is enough (sharp.prop2)."
     ),
-    standing=refuted(
-        FOLLOWS.proof,
-        "sharp.prop2",
-        severity=Severity.ORDINARY,
-        wrong=(
-            "Two tokens that are not optimal can differ in attention: the closed form behind it needs a "
-            "condition that is not stated."
-        ),
-        hunted=564,
-        weakest=f"{BEATEN} under every query (sharp.prop2) is enough; less may be",
-    ),
-    implications=(FOLLOWS,),
-)
-
-PREFIX_CLOSED = Claim(
-    id="ntp.prop2.prefix-closed",
-    source="arXiv 2409.17335, Proposition 2 on the data of its section 3",
-    source_words=quoted(
-        "section 3, on Proposition 2's data",
-        "if X = [x_1, .., x_L] in D_0, then for any l < L, ([x_1, .., x_l], x_{l+1}) is also a training sample",
-        "Section 3 has every prefix of a sample among the samples; here that is an assumption by name.",
-    ),
-    statement="The closed form of Proposition 2 under Assumptions 1 and 2 and prefix closure.",
-    formula=CLOSED_FORM.formula,
-    assumptions=(*ASSUMPTIONS, "prefix_closed"),
-    judgement=CLOSED_FORM.judgement,
-    absent=no_relation,
-    standing=proved("docs/proofs.md#3-sharpsingle-optimum", "sharp.single-optimum", "sharp.prop2", hunted=887),
+    weakest=f"{BEATEN} under every query (sharp.prop2) is enough; less may be",
+    hunted=564,
 )
 
 
@@ -270,7 +274,7 @@ PROP2 = Claim(
 SINGLE_OPTIMUM = Claim(
     id="sharp.single-optimum",
     source="marginaudit",
-    source_words=sharpened("ntp.prop2.prefix-closed", "Why the closed form holds where prefixes are samples."),
+    source_words=sharpened("ntp.prop2.closed-form", "Why the closed form holds where prefixes are samples."),
     statement="Under prefix closure every query with a relation has exactly one optimal token.",
     formula=r"|O_q|=1\quad\text{for every }q\text{ with a relation}",
     assumptions=(*ASSUMPTION_1, "prefix_closed"),
@@ -285,4 +289,4 @@ SINGLE_OPTIMUM = Claim(
     standing=proved("docs/proofs.md#3-sharpsingle-optimum", hunted=1246),
 )
 
-CLAIMS = (CLOSED_FORM, COROLLARY, PREFIX_CLOSED, PROP2, SINGLE_OPTIMUM)
+CLAIMS = (CLOSED_FORM, COROLLARY, CLOSED_FORM_ANY_DATA, COROLLARY_ANY_DATA, PROP2, SINGLE_OPTIMUM)
