@@ -17,6 +17,8 @@ from marginaudit.orders.ntp.dataset import Dataset, Sample
 ASSUMPTION_1 = ("collocation", "injective", "next_from_sentence", "well_defined_orders", "no_confused_tokens")
 ASSUMPTION_2 = ("orthonormal",)
 ASSUMPTION_3 = ("optimal_majority",)
+SETTING = ("prefix_closed",)
+"""Section 3: "Notably, if X = [x_1, .., x_L] in D_0, then for any l < L, ([x_1, .., x_l], x_{l+1}) is .. a sample"."""
 
 BLOCK = 1000
 """Rows of the Gram matrix that are made at a time."""

@@ -90,8 +90,8 @@ BITS = 128
 NOT_EXACT = "||W*_kq|| is not known exactly"
 
 UNEVEN = (
-    "V = 4, samples [a, b] -> n(a) of frequency 1 - eps and [c, d] -> n(c) of frequency eps, eps small enough: about "
-    "exp(-{least}) at the default step size"
+    "V = 2, n(a) = b, n(b) = a, samples [a] -> b and [a, b] -> b of frequency 1/2 - eps each, [b] -> a and [b, a] -> a "
+    "of frequency eps each, eps small enough: about exp(-{least} - A) at the default step size, A the margins of W_ov"
 )
 """Frequencies that no float64 holds."""
 

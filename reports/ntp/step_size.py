@@ -48,15 +48,17 @@ def beyond_order_one(run: Run) -> str | None:
 ORDER_ONE_USED = ProofCondition(ORDER_ONE, lambda run: beyond_order_one(run) is None)
 
 
-def refuted_by_long_steps(*, weakest: str, hunted: int) -> Standing:
+def refuted_by_long_steps(*, weakest: str, hunted: int, cause: str = "ntp.theorem1.direction.any-step") -> Standing:
     """Standing of a bound of Theorem 1 or 2 for every eta."""
     return refuted(
         "docs/proofs.md#167-theorems-1-and-2-are-false-for-long-steps",
         severity=Severity.EXTREME,
+        cause=cause,
         hunted=hunted,
         settings=LONG_STEPS,
         wrong=(
-            "With long steps the bound is strict at step 2 already, when the rarest of three samples has hardly moved."
+            "Theorems 1 and 2 need eta = O(1), as they say: with longer steps the bound is strict at step 2 already, "
+            "when the rarest of three samples has hardly moved."
         ),
         weakest=weakest,
     )
@@ -90,6 +92,7 @@ def as_printed_and_for_any_step(
         statement=f"Let eta be any. {claim.statement}",
         formula=rf"{claim.formula},\quad \text{{any }}\eta",
         proof_uses=(*claim.proof_uses, ORDER_ONE_USED),
+        setting=(),
         source_words=varied(words.corrects or claim.id, f"{mended}Of steps of any size; in print eta <= O(1)."),
         standing=any_step,
         implications=claim.implications if implications is None else implications,

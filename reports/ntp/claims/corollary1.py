@@ -17,7 +17,7 @@ from marginaudit.reports.ntp.quantities import label_margins, no_margin
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, series, step_from
 from marginaudit.reports.source_words import quoted, rederived
-from marginaudit.reports.standing import Severity, Standing, contradicts, proved, refuted
+from marginaudit.reports.standing import Severity, Standing, Weight, contradicts, proved, refuted
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, needed
 
 Side: TypeAlias = Literal["lower", "upper"]
@@ -130,16 +130,14 @@ LOWER = proved("docs/proofs.md#136-ntpcorollary1lower", "sharp.stage1", hunted=7
 UPPER = refuted(
     PROOF,
     "sharp.stage1",
-    severity=Severity.EVERYWHERE,
-    wrong="Margins do not stay below 3A: all of them are at least 4A at every T.",
+    severity=Severity.CONSTANT,
+    weight=Weight.ASIDE,
+    wrong="Corollary 1's upper end 3A is off by a factor: all margins are 4 ||W*_ov|| A, at least 4A, at every T.",
+    defence=(
+        "What follows uses that margins are Theta(A), and 'for simplicity' one A for all of them: they are one number."
+    ),
     hunted=2,
     weakest="none: it is false on every dataset of which it speaks",
-    relied_on_by=("ntp.lemma4", "ntp.theorem2.loss", "ntp.theorem2.floor"),
-    remains=(
-        "The source takes one A for all margins, as both halves put them near A. They are one (sharp.stage1): Lemma 4 "
-        "and all that rests on it stay, and Theorem 2's loss, whose C0 T is only less. What takes A for the margin "
-        "itself, the floor of the footnote, falls."
-    ),
 )
 
 
@@ -159,5 +157,5 @@ CLAIMS = (
     replace(_claim("lower", "", 5), standing=LOWER),
     _upper("", 5, UPPER),
     replace(_claim("lower", ".rederived", 7), standing=LOWER),
-    _upper(".rederived", 7, replace(UPPER, relied_on_by=(), remains="")),
+    _upper(".rederived", 7, replace(UPPER, cause="ntp.corollary1.upper")),
 )

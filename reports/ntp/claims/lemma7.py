@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import Exact
 from marginaudit.orders.arrays import Floats
+from marginaudit.orders.ntp.assumptions import SETTING
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided, Threshold
 from marginaudit.reports.judgements.bounded import LAST_DECADE, Steps
@@ -24,7 +25,7 @@ from marginaudit.reports.ntp.quantities import no_stage2
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, series
 from marginaudit.reports.source_words import quoted, rederived, sharpened
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, Weight, proved, refuted
 from marginaudit.reports.verdict import Finding, Verdict
 
 INEQUALITY = "<grad Loss, W^(t)> >= (1 + a_t) (||W^(t)||/||W*_kq||) <grad Loss, W*_kq>"
@@ -241,13 +242,17 @@ PRINTED = replace(
         "L(theta^(t)), W*_kq>",
         reconstructed="the least t and a_t, which are taken from the proof",
     ),
+    setting=SETTING,
     standing=refuted(
         "docs/proofs.md#145-ntplemma7-is-false-for-extremely-uneven-frequencies",
         "sharp.lemma6",
         severity=Severity.EXTREME,
-        wrong="Its factor N counts samples however rare they are: with two of very uneven frequency it is too small.",
+        weight=Weight.STEP,
+        cause="ntp.theorem1.direction",
+        wrong="Lemma 7's a_t needs 1/pi_min where it has N: the proof weighs a frequent sample against a rare one.",
+        defence="True at every frequency that data have: log(1/pi_min) up to about N L_max^2 is enough.",
         hunted=9,
-        formula=UNEVEN.format(least="2000"),
+        formula=UNEVEN.format(least="5000"),
         weakest=(
             "log(2 L_max^3/pi_min) <= 4 N L_max^2 ||W*_kq|| (1 + log(2 L_max r)) at r = 4 sqrt(2) L_max ||W*_kq||, the "
             "least norm beyond the threshold (docs/proofs.md, section 14.4)"

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from marginaudit.orders.ntp.assumptions import SETTING
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.bounded import Steps
@@ -94,6 +95,7 @@ DIRECTION = Claim(
         r"\frac{54\,N L_{\max}^4\lVert W^*_{kq}\rVert^4\log^2 t}{t\eta},\quad t\ge 2"
     ),
     assumptions=bounds.ASSUMPTIONS,
+    setting=SETTING,
     judgement=Bounded(
         measure=partial(stage2_direction, first=2),
         upper=_direction_bound,
@@ -106,11 +108,12 @@ DIRECTION = Claim(
         "docs/proofs.md#10-what-follows-for-theorems-1-and-2-of-the-paper",
         severity=Severity.EXTREME,
         wrong=(
-            "NTP's bound on the direction of attention (Theorem 1) counts samples however rare they are: one that is "
-            "rare enough breaks it."
+            "Theorem 1's bound on the direction of attention needs log(1/pi_min) where it has N: a sample of frequency "
+            "e^-9,000,000 breaks it."
         ),
+        defence="True at every frequency that data have: pi_min >= 2 L_max^3 exp(-5 N L_max^4) is enough.",
         hunted=135,
-        formula=UNEVEN.format(least="4000000"),
+        formula=UNEVEN.format(least="9000000"),
         weakest=even_enough(5, "corollary 10.3"),
         relied_on_by=("ntp.theorem2.weight", "ntp.theorem2.loss", "ntp.theorem3.order"),
         remains=(
@@ -134,7 +137,7 @@ DIRECTION = Claim(
     ),
 )
 
-ANY_STEP = refuted_by_long_steps(weakest=f"{ORDER_ONE} and {DIRECTION.standing.weakest}", hunted=136)
+ANY_STEP = refuted_by_long_steps(cause="", weakest=f"{ORDER_ONE} and {DIRECTION.standing.weakest}", hunted=136)
 
 SHARP = Claim(
     id="sharp.theorem1",

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from marginaudit.orders.ntp.assumptions import SETTING
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.judgements.bounded import Steps
@@ -131,12 +132,14 @@ def _weight(suffix: str, constants: Constants, *, hunted: int) -> tuple[Claim, C
     standing = refuted(
         "docs/proofs.md#165-ntptheorem2weight-is-false-for-extremely-uneven-frequencies",
         severity=Severity.EXTREME,
+        cause="ntp.theorem1.direction",
         wrong=(
-            "The step from which the bound speaks counts samples however rare they are: one that is rare enough is "
-            "not yet learned there."
+            "Theorem 2's threshold for t needs log(1/pi_min), whatever its c_0: a sample that is rare enough is not "
+            "yet learned there."
         ),
+        defence="True at every frequency that data have: pi_min >= 2 L_max^3 exp(-230 N L_max^4) is enough.",
         hunted=hunted,
-        formula=UNEVEN.format(least="30000000"),
+        formula=UNEVEN.format(least="70000000"),
         weakest=even_enough(230, "corollary 10.2"),
     )
     claim = Claim(
@@ -159,6 +162,7 @@ def _weight(suffix: str, constants: Constants, *, hunted: int) -> tuple[Claim, C
             r"C_1=\frac{\eta}{4L_{\max}\lVert W^*_{kq}\rVert^2}"
         ),
         assumptions=bounds.ASSUMPTIONS,
+        setting=() if suffix else SETTING,
         judgement=Bounded(
             measure=partial(stage2_log_other_weight, first=2),
             upper=_log_other_weight_bound,
