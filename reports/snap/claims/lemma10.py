@@ -1,5 +1,6 @@
 """Lemma 10 of arXiv 2305.16380: the distance of counts from their means."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, sqrt
 
@@ -7,17 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import Floats
-from marginaudit.reports.claim import Claim
+from marginaudit.orders.snap.assumptions import MUCH_GREATER
+from marginaudit.reports.claim import Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, by_formula, series
 from marginaudit.reports.snap.binomial import LEVELS, Integers, Interval, chance_outside, counted, frequencies
-from marginaudit.reports.snap.readings import PAGE
+from marginaudit.reports.snap.conditions import one_class
+from marginaudit.reports.snap.readings import PAGE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted, rederived
 from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 
-PROOF = PAGE + "22-snaplemma10rederived"
+PROOF = PAGE + "22-snaplemma10-and-snaplemma10rederived"
 
 LARGE_ENOUGH = "N ln(2/delta) >= 2 (sqrt(2)+1)^2"
 """Where the second bound of eq. 58 is not below the first."""
@@ -69,45 +72,85 @@ def counts(run: ClassRun) -> Counts:
     return Counts(delta, number, by_formula(first, label=label), second, missed)
 
 
-def _kept(run: ClassRun, *, enough: bool) -> NDArray[np.bool_]:
-    """All entries, or with ``enough`` those with N ln(2/delta) of `ENOUGH` at least."""
+Kept = Callable[[ClassRun], NDArray[np.bool_]]
+
+
+def every(run: ClassRun) -> NDArray[np.bool_]:
+    """All entries."""
+    return np.ones(len(counts(run).N), dtype=np.bool_)
+
+
+def enough(run: ClassRun) -> NDArray[np.bool_]:
+    """Entries with N ln(2/delta) of `ENOUGH` at least."""
     found = counts(run)
-    return np.asarray(found.N * np.log(2 / found.delta) >= (ENOUGH if enough else 0.0))
+    return np.asarray(found.N * np.log(2 / found.delta) >= ENOUGH)
 
 
-def _rarely(which: int, *, enough: bool) -> Bounded:
+def many_steps(run: ClassRun) -> NDArray[np.bool_]:
+    """Entries with N >> K^2."""
+    return np.asarray(counts(run).N >= MUCH_GREATER * run.K**2)
+
+
+def _rarely(which: int, kept: Kept) -> Bounded:
     """The chance that N_n misses the first or the second interval is at most delta."""
     return Bounded(
-        measure=lambda run: counts(run).missed[which].taken(_kept(run, enough=enough)),
-        upper=lambda run, _: counts(run).delta[_kept(run, enough=enough)],
+        measure=lambda run: counts(run).missed[which].taken(kept(run)),
+        upper=lambda run, _: counts(run).delta[kept(run)],
     )
 
 
-def _lemma10(*, enough: bool) -> Parts:
+def _lemma10(first: Kept, chain: Kept) -> Parts:
+    """Eq. 58: its first bound at some entries, the chain with the second at others."""
     return Parts(
         {
-            "The chance of more than the first bound": _rarely(0, enough=False),
+            "The chance of more than the first bound": _rarely(0, first),
             "The first bound below the second": Bounded(
-                measure=lambda run: counts(run).first.taken(_kept(run, enough=enough)),
-                upper=lambda run, _: counts(run).second[_kept(run, enough=enough)],
+                measure=lambda run: counts(run).first.taken(chain(run)),
+                upper=lambda run, _: counts(run).second[chain(run)],
             ),
-            "The chance of more than the second bound": _rarely(1, enough=enough),
+            "The chance of more than the second bound": _rarely(1, chain),
         }
     )
 
 
-OVER = f"The chances are exact, at N from 1 to {LARGEST_N:.0e} and delta from {min(LEVELS):g} to {max(LEVELS):g}."
+def _few_steps(run: ClassRun) -> str | None:
+    """Why no number of steps that is followed is large enough, or None."""
+    least = MUCH_GREATER * run.K**2
+    if least > LARGEST_N:
+        raise NotFollowed(f"chances are followed up to N = {LARGEST_N:.0e}, and the statement speaks from {least} on")
+    return one_class(run)
+
+
+OVER = f"The chances are exact, at N up to {LARGEST_N:.0e} and delta from {min(LEVELS):g} to {max(LEVELS):g}."
 
 LEMMA10 = Claim(
     id="snap.lemma10",
     source="arXiv 2305.16380, Lemma 10 (eq. 58)",
     statement=(
-        "With probability at least 1 - delta, |N_n - ceil(N P(n))| <= sqrt((N/2) ln(2/delta)) + 1 < sqrt(N "
-        "ln(2/delta)). " + OVER
+        "K >= 2 classes, N >> K^2 steps: with probability at least 1 - delta, |N_n - ceil(N P(n))| <= sqrt((N/2) "
+        "ln(2/delta)) + 1 < sqrt(N ln(2/delta)). " + OVER
     ),
     formula=(r"\lvert N_n-\lceil N\mathbb P(n)\rceil\rvert\le\sqrt{\frac N2\ln\frac2\delta}+1<\sqrt{N\ln\frac2\delta}"),
     assumptions=(),
-    judgement=_lemma10(enough=False),
+    judgement=_lemma10(many_steps, many_steps),
+    absent=_few_steps,
+    standing=proved(PROOF, "snap.lemma10.rederived"),
+    source_words=quoted(
+        "appendix D.4, Lemma 10, eq. 58",
+        "with probability at least 1 - delta we have |N_n - ceil(NP(n))| <= sqrt((N/2)ln(2/delta)) + 1 < sqrt(N "
+        "ln(2/delta))",
+        'For each class by itself. Appendix D.1 has N large: "since N >> K^2. Details in Lemma 10 and Remark 4", which '
+        f"is N >= {MUCH_GREATER} K^2, and there are several classes.",
+    ),
+)
+
+LEMMA10_ANY_N = variant(
+    LEMMA10,
+    "any-N",
+    "At every N and delta, where appendix D.1 has N >> K^2.",
+    statement=LEMMA10.statement.replace("K >= 2 classes, N >> K^2 steps: with", "With"),
+    judgement=_lemma10(every, every),
+    absent=lambda _: None,
     instead=(
         r"The first bound is true for all $N$ and $\delta$; it is below the second exactly for "
         r"$N\ln(2/\delta)>2(\sqrt2+1)^2=11.66$: snap.lemma10.rederived (docs/proofs-snap.md)."
@@ -115,27 +158,12 @@ LEMMA10 = Claim(
     standing=refuted(
         PROOF,
         "snap.lemma10.rederived",
-        severity=Severity.CONSTANT,
-        wrong="The second bound is below the first where there are few samples or delta is large.",
+        severity=Severity.EXTREME,
+        wrong="Lemma 10's second bound needs N >> K^2, as its appendix has it: at N = 1 it is below the first.",
         hunted=1,
         weakest=LARGE_ENOUGH,
-        relied_on_by=("snap.lemma11", "snap.lemma12"),
-        remains="Its first bound is true; with it come explicit constants (snap.lemma10.rederived, "
-        "snap.lemma12.rederived).",
     ),
-    source_words=quoted(
-        "appendix D.4, Lemma 10, eq. 58",
-        "with probability at least 1 - delta we have |N_n - ceil(NP(n))| <= sqrt((N/2)ln(2/delta)) + 1 < sqrt(N "
-        "ln(2/delta))",
-        "For each class by itself, and for every N and delta.",
-    ),
-    implications=(
-        contradicts(
-            "snap.lemma10.rederived",
-            condition="N = 1, delta = 0.99 is a case of it",
-            proof=PROOF,
-        ),
-    ),
+    implications=(contradicts("snap.lemma10.rederived", condition="N = 1, delta = 0.99 is a case of it", proof=PROOF),),
 )
 
 LEMMA10_REDERIVED = Claim(
@@ -150,9 +178,9 @@ LEMMA10_REDERIVED = Claim(
         r"\quad\text{for }N\ln\frac2\delta\ge2(\sqrt2+1)^2"
     ),
     assumptions=(),
-    judgement=_lemma10(enough=True),
+    judgement=_lemma10(every, enough),
     standing=proved(PROOF, hunted=336),
     source_words=rederived("snap.lemma10", "The second bound where N ln(2/delta) is large enough for it."),
 )
 
-CLAIMS: tuple[Claim, ...] = (LEMMA10, LEMMA10_REDERIVED)
+CLAIMS: tuple[Claim, ...] = (LEMMA10, LEMMA10_ANY_N, LEMMA10_REDERIVED)

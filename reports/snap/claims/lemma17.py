@@ -8,13 +8,13 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.overlap import largest_eigenvalue, pairs_of_classes
-from marginaudit.reports.snap.readings import PAGE, SOURCE, mended
+from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, Weight, proved, refuted
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicable
 
-PROOF = PAGE + "31-snaplemma17rederived"
+PROOF = PAGE + "31-snaplemma17"
 
 BELOW_ONE = "|lambda_1| < 1"
 
@@ -57,7 +57,7 @@ def lambda_1_is_minus_one(run: ClassRun) -> bool:
 
 
 def judged(run: ClassRun) -> Finding:
-    """Lemma 17 under its printed condition, lambda_1 < 1 for the eigenvalue lambda_1 of largest absolute value."""
+    """Lemma 17 under the condition lambda_1 < 1 for the eigenvalue lambda_1 of largest absolute value."""
     assumption = run.assumption("overlap_below_one")
     if assumption.holds:
         return LEMMA17_BOUND.judge(run)
@@ -83,41 +83,42 @@ LEMMA17 = Claim(
     source_words=quoted(
         "appendix D.5, Lemma 17",
         "If lambda_1 < 1, then |E'_nn' - E_nn'| <= |lambda_1|^2 (1 - |lambda_1|)^{-1}",
-        "lambda_1 is largest in absolute value, and the condition is on it with its sign, as printed.",
+        "lambda_1 is largest in absolute value. E has no negative entry (Lemma 16), so by Perron and Frobenius "
+        "|lambda_1| is itself an eigenvalue: lambda_1 is that one, and the condition is on |lambda_1|, as in Lemma 14, "
+        "from which the proof starts.",
     ),
-    statement=(
-        "Where lambda_1 < 1, every |E'_nn' - E_nn'| is at most |lambda_1|^2/(1-|lambda_1|); lambda_1 is the eigenvalue "
-        "of E of largest absolute value, either one where two of opposite sign are."
-    ),
-    formula=r"\lambda_1\lt 1\ \Rightarrow\ \lvert E'_{nn'}-E_{nn'}\rvert\le"
-    r"\frac{\lvert\lambda_1\rvert^2}{1-\lvert\lambda_1\rvert}",
-    assumptions=(),
-    standing=refuted(
-        PROOF,
-        severity=Severity.EXTREME,
-        wrong=(
-            "The condition should be on |lambda_1|: two classes of the same attention have the eigenvalue -1, and "
-            "there is no E'."
-        ),
-        hunted=19,
-        weakest=BELOW_ONE,
-    ),
-    implications=(
-        Implication(sources=("snap.lemma17.rederived",), condition=BELOW_ONE, proof=PROOF, unmet=not_below_one),
-    ),
-    judgement=Decided(judged, LEMMA17_BOUND.kind),
-    instead=(r"it is true where $\lvert\lambda_1\rvert<1$: snap.lemma17.rederived."),
-)
-
-REDERIVED = mended(
-    LEMMA17,
-    f"{BELOW_ONE}.",
-    source=f"{SOURCE}, Lemma 17 with its condition re-derived",
     statement=f"Where {BELOW_ONE}, every |E'_nn' - E_nn'| is at most |lambda_1|^2/(1-|lambda_1|).",
-    formula=LEMMA17.formula.replace(r"\lambda_1\lt", r"\lvert\lambda_1\rvert\lt", 1),
+    formula=r"\lvert\lambda_1\rvert\lt 1\ \Rightarrow\ \lvert E'_{nn'}-E_{nn'}\rvert\le"
+    r"\frac{\lvert\lambda_1\rvert^2}{1-\lvert\lambda_1\rvert}",
     assumptions=("overlap_below_one",),
     standing=proved(PROOF, "snap.lemma14", hunted=1127),
     judgement=LEMMA17_BOUND,
 )
 
-CLAIMS: tuple[Claim, ...] = (LEMMA17, REDERIVED)
+LITERAL = variant(
+    LEMMA17,
+    "literal",
+    "The letter lambda_1 with its sign, either one where two eigenvalues of opposite sign are largest.",
+    statement=(
+        "Where lambda_1 < 1, every |E'_nn' - E_nn'| is at most |lambda_1|^2/(1-|lambda_1|); lambda_1 is the eigenvalue "
+        "of E of largest absolute value, either one where two of opposite sign are."
+    ),
+    formula=LEMMA17.formula.replace(r"\lvert\lambda_1\rvert\lt", r"\lambda_1\lt", 1),
+    assumptions=(),
+    standing=refuted(
+        PROOF,
+        severity=Severity.SLIP,
+        weight=Weight.ASIDE,
+        wrong=(
+            "Lemma 17 needs |lambda_1| < 1, a letter: two classes of the same attention have the eigenvalue -1 beside "
+            "1, and there is no E'."
+        ),
+        hunted=19,
+        weakest=BELOW_ONE,
+    ),
+    implications=(Implication(sources=("snap.lemma17",), condition=BELOW_ONE, proof=PROOF, unmet=not_below_one),),
+    judgement=Decided(judged, LEMMA17_BOUND.kind),
+    instead=r"it is true where $\lvert\lambda_1\rvert<1$: snap.lemma17.",
+)
+
+CLAIMS: tuple[Claim, ...] = (LEMMA17, LITERAL)

@@ -4,7 +4,10 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, comb, log, sqrt
 
+import pytest
+
 from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.reports.claim import NotFollowed
 from marginaudit.reports.snap.binomial import frequencies
 from marginaudit.reports.snap.claims import lemma10
 from marginaudit.reports.snap.claims.lemma10 import counts
@@ -49,10 +52,24 @@ def test_a_class_that_nearly_all_steps_draw_has_its_chances_to_their_digits() ->
         assert radius <= 1e-8 * missed
 
 
-def test_the_first_bound_is_judged_for_all_and_the_rederived_chain_where_it_begins() -> None:
-    """At delta = 0.99, N ln(2/delta) reaches 2 (sqrt(2)+1)^2 = 11.66 with N = 17: ln(2/0.99) is 0.703."""
+def test_the_chain_is_judged_where_it_is_stated() -> None:
+    """At delta = 0.99, N ln(2/delta) reaches 2 (sqrt(2)+1)^2 = 11.66 with N = 17; N >= 10 K^2 is from 40 on."""
     run = on(CASES["snap-single"]())
-    for claim, judged in zip(lemma10.CLAIMS, ([True] * 3, [True, False, False]), strict=True):
+    judged = {
+        "snap.lemma10": {16: [False] * 3, 17: [False] * 3, 40: [True] * 3},
+        "snap.lemma10.any-N": {1: [True] * 3, 16: [True] * 3},
+        "snap.lemma10.rederived": {1: [True, False, False], 16: [True, False, False], 17: [True] * 3},
+    }
+    for claim in lemma10.CLAIMS:
         labels = [part.measure(run).label for part in claim.judgement.parts.values()]  # type: ignore[attr-defined]
-        for N, there in ((1, judged), (16, judged), (17, [True] * 3)):
+        for N, there in judged[claim.id].items():
             assert [f"delta = 0.99, P(n) = 0.5, N = {N}" in each for each in labels] == there
+
+
+def test_of_one_class_and_of_too_many_nothing_is_said() -> None:
+    [claim] = (claim for claim in lemma10.CLAIMS if claim.id == "snap.lemma10")
+    one = SequenceClasses.from_weights("one", 100, [("n", "q", {"a": 1})])
+    assert claim.absent(on(one)) == "there is one class"
+    many = SequenceClasses.from_weights("many", 1000, [(f"n{i}", "q", {f"d{i}": 1}) for i in range(400)])
+    with pytest.raises(NotFollowed, match="from 1600000 on"):
+        claim.absent(on(many))
