@@ -47,6 +47,15 @@ OFFSET = "C0 is not 1"
 NO_OFFSET = "C0 = 1"
 """Condition under which the ln(C0)/4 that the printed formulas have too much vanishes."""
 
+NEVER_ONE = f"{NO_OFFSET}, which Assumption 2 excludes: under it C0 > K (K-1)"
+
+LEADER = "snap.theorem4.closed-form"
+"""The claim that the lower limit which eq. 124 leaves out is said of."""
+
+ORDERS_STAY = (
+    "As t grows the offset washes out (eqs. 132, 133): the orders of B and chi, t_0 and the phase transition stay."
+)
+
 
 def mean_square(data: SequenceClasses) -> float:
     """rho_0^-4 where Z = 0: the mean of (f_n^T f_n')^2 over pairs of classes."""

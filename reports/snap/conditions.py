@@ -14,6 +14,9 @@ from marginaudit.training.snap.limit.level import LARGEST_RATE
 
 ASSUMPTION_2 = ("wide_vocabulary", "small_overlap", "spread_overlap")
 
+SETTING = ASSUMPTION_2
+"""Section 4: "we study the weak correlation case", for all that follows it."""
+
 THEOREM_5 = (*ASSUMPTION_2, "uniform_classes")
 
 RANGE_R = "large_vocabulary"
@@ -111,6 +114,11 @@ def no_zeros(run: ClassRun) -> str | None:
 def one_class(run: ClassRun) -> str | None:
     """Why there are no two classes, or None."""
     return None if run.K >= 2 else "there is one class"
+
+
+def not_three_classes(run: ClassRun) -> str | None:
+    """Why there are not exactly three classes, or None."""
+    return None if run.K == 3 else "there are not three classes"
 
 
 def no_inverse(run: ClassRun) -> str | None:

@@ -44,5 +44,5 @@ def mended(printed: Claim, words: str, **fields: Any) -> Claim:
 
 
 def _beside(printed: Claim, name: str, words: SourceWords, fields: dict[str, Any]) -> Claim:
-    own: dict[str, Any] = {"implications": (), "instead": ""} | fields
+    own: dict[str, Any] = {"setting": (), "implications": (), "instead": ""} | fields
     return replace(printed, id=f"{printed.id}.{name}", source_words=words, **own)

@@ -102,7 +102,10 @@ ANY_CLASSES = variant(
     standing=refuted(
         ANY_CLASSES_PROOF,
         severity=Severity.ORDINARY,
-        wrong="A common token can gain: one that is frequent in one class and rare in the other is nearly distinct.",
+        wrong=(
+            "Corollary 2 needs its conditions: a common token that is rare in one of two classes is nearly distinct, "
+            "and gains."
+        ),
         hunted=414,
         weakest="conditions (1) to (3) of Corollary 2 (snap.corollary2)",
     ),

@@ -16,7 +16,7 @@ from marginaudit.reports.snap.readings import PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.snap.token_gains import EQUAL, not_equal
 from marginaudit.reports.source_words import quoted, rederived
-from marginaudit.reports.standing import Severity, contradicts, proved, refuted
+from marginaudit.reports.standing import Severity, Weight, contradicts, proved, refuted
 from marginaudit.training.approximation import Approximation
 
 PROOF = PAGE + "87-snapeq112rederived"
@@ -101,12 +101,12 @@ EQ112 = Claim(
     standing=refuted(
         PROOF,
         "snap.eq112.rederived",
-        severity=Severity.CONSTANT,
-        wrong="The rate is half the true one: the derivative of exp(2z) has a factor 2.",
+        severity=Severity.SLIP,
+        weight=Weight.ASIDE,
+        wrong="Eq. 112 is off by a factor 2, that of the derivative of exp(2z).",
+        defence="A slip: the proof uses the sign of the rate alone, which is right.",
         hunted=25,
         weakest="none: 1 is not 2",
-        relied_on_by=("snap.theorem3.growth",),
-        remains="It uses the sign of the rate alone.",
     ),
     implications=(
         contradicts(

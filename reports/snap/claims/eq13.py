@@ -11,12 +11,12 @@ from marginaudit.reports.judgements import Limit, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.common_token import ASSUMPTIONS, mean_square, no_overlap
-from marginaudit.reports.snap.conditions import no_inverse, slow_decoder
+from marginaudit.reports.snap.conditions import SETTING, no_inverse, slow_decoder
 from marginaudit.reports.snap.eq10 import no_path, rates_at_start, stacked
 from marginaudit.reports.snap.readings import FAST_DECODER, PAGE, SOURCE, mended
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import Severity, contradicts, proved, refuted
+from marginaudit.reports.standing import Severity, Weight, contradicts, proved, refuted
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.path import turned
@@ -107,11 +107,15 @@ EQ13 = Claim(
     formula=r"\dot z_{ml}\approx-C_0^{-1}\eta_Z\gamma e^{4z_{ml}},\quad\xi_n\approx C_0^{-1}\gamma e^{4z_{ml}},\quad "
     r"C_0=\rho_0^4/K",
     assumptions=ASSUMPTIONS,
+    setting=SETTING,
     standing=refuted(
         PROOF,
         "snap.eq13.rederived",
         severity=Severity.CONSTANT,
-        wrong="The constants are wrong: a class meets K - 1 others, and z hears of K classes.",
+        weight=Weight.STEP,
+        cause="snap.lemma4",
+        wrong="Eq. 13 is off by factors of K: a class meets K - 1 others, and z adds up K where a step draws one.",
+        defence="A qualitative estimation: with eq. 10's factor K in eta_Z both constants have K where K - 1 is.",
         hunted=1,
         weakest="none: K - 1 is not K",
         relied_on_by=("snap.theorem4.closed-form",),

@@ -16,7 +16,7 @@ from marginaudit.reports.snap.conditions import RANGE_R, no_recorded_growth, out
 from marginaudit.reports.snap.readings import IN_RANGE_R, NO_REFUGE, PAGE, ROUNDED, SOURCE, mended
 from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import Severity, contradicts, proved, refuted
+from marginaudit.reports.standing import Severity, Weight, contradicts, proved, refuted
 from marginaudit.training.snap.limit.continuous import continuous
 
 PROOF = PAGE + "82-snapeq64rederived"
@@ -86,16 +86,16 @@ EQ64 = Claim(
     standing=refuted(
         PROOF,
         "snap.eq64.rederived",
-        severity=Severity.EVERYWHERE,
-        wrong="The derivative has the wrong sign: g falls.",
+        severity=Severity.SLIP,
+        weight=Weight.ASIDE,
+        wrong="Eq. 64 is off by a sign: g falls. Its size is right.",
+        defence="A slip: eq. 65 uses the size of dg/ds alone, which the formula has.",
         hunted=1,
         weakest=NO_REFUGE,
-        relied_on_by=("snap.lemma11",),
-        remains="Eq. 65 uses the size of dg/ds alone (snap.eq64.rederived).",
     ),
     source_words=quoted(
         "appendix D.4, Lemma 11's proof, eq. 64",
-        "dg/ds = .. the last equality holds only when h(s) = ln(M-1)/M",
+        "dg/ds = (M exp(M h(s))/(M-1+exp(M h(s)))^2) dh/ds",
         f"{IN_RANGE_R} (Remark 3). g is about the continuous h, which alone has a derivative.",
     ),
     implications=(contradicts("snap.eq64.rederived", proof=PROOF, unseen=ROUNDED),),

@@ -58,6 +58,7 @@ EQ71_CONTINUOUS = variant(
         PROOF,
         "snap.eq71",
         severity=Severity.EVERYWHERE,
+        cause="snap.lemma12.any-step",
         wrong=(
             "The recursion is ahead of the continuous h after every step, so the error is smaller than the "
             "formula says."

@@ -225,8 +225,8 @@ LEMMA11_ANY_DELTA = variant(
     standing=refuted(
         PROOF,
         "snap.lemma6",
-        severity=Severity.ORDINARY,
-        wrong=("Without its two conditions the bound fails for tiny delta, where a class that was never drawn counts."),
+        severity=Severity.EXTREME,
+        wrong="Without Delta << N-bar Lemma 11 fails for tiny delta, where a class that was never drawn counts.",
         hunted=1,
         weakest="N-bar >= 10 Delta (snap.lemma11)",
     ),

@@ -187,7 +187,7 @@ LEMMA12_ANY_STEP = variant(
         PROOF,
         "snap.lemma5",
         severity=Severity.EVERYWHERE,
-        wrong="The rows of SGD follow the recursion, not its continuous form.",
+        wrong="With the continuous h in the place of h* the rows of SGD are missed: they follow the recursion.",
         hunted=2,
         weakest=NO_REFUGE,
     ),

@@ -119,7 +119,7 @@ LEMMA12_Y_EQ26 = variant(
         "snap.lemma3",
         "snap.lemma5",
         severity=Severity.ORDINARY,
-        wrong="The formula for Y needs columns orthogonal to F, which the lemma does not ask for.",
+        wrong="With eq. 26 in the place of eq. 24, Lemma 12's formula for Y needs columns orthogonal to F.",
         hunted=1,
         weakest="F° orthogonal to F, as Theorem 5's proof asks, or K = M",
         relied_on_by=("snap.theorem5",),

@@ -192,10 +192,8 @@ LEMMA4 = Claim(
         PROOF,
         "snap.lemma4.rederived",
         severity=Severity.CONSTANT,
-        wrong=(
-            "Scan and Snap's equation of motion for attention (eq. 10) runs K times too fast for K classes, "
-            "as a step draws one of them."
-        ),
+        wrong="Eq. 10 is off by a factor K for batch-1 SGD: a step draws one of K classes, and eq. 10 adds all up.",
+        defence="Absorbed in eta_Z: appendix E sums over all choices of the next token; K is never compared.",
         hunted=1,
         weakest="none for K >= 2",
         relied_on_by=(

@@ -110,7 +110,7 @@ LEMMA8_ANY_M = variant(
         PAGE + "12-snaplemma8rederived",
         "snap.lemma8.rederived",
         severity=Severity.ORDINARY,
-        wrong="With two or three tokens exp(Mh) is above (M-1) M h for every h.",
+        wrong="Lemma 8 needs M >= 4: with two or three tokens exp(Mh) is above (M-1) M h for every h.",
         hunted=1,
         weakest=HAS_ZEROS,
     ),

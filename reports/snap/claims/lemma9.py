@@ -136,7 +136,7 @@ LEMMA9_SCAN_ANY_T = variant(
         SCAN_PROOF,
         "snap.lemma9.scan.rederived",
         severity=Severity.EVERYWHERE,
-        wrong="In the first K/(M eta_Y) steps or so the exponential is above its bound.",
+        wrong="From t = 0 on the exponential is above its bound for K/(M eta_Y) steps, under 0.1 K in range R.",
         hunted=1,
         weakest=f"t >= {UNDER_WAY}, x_0 the smaller zero of Lemma 8",
     ),

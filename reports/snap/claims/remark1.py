@@ -11,11 +11,11 @@ from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.ball_arithmetic import BITS, certified, dual
-from marginaudit.reports.snap.conditions import no_growth, no_inverse, one_class
+from marginaudit.reports.snap.conditions import SETTING, no_growth, no_inverse, one_class
 from marginaudit.reports.snap.readings import PAGE, ROUNDED
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted, rederived
-from marginaudit.reports.standing import Implication, Severity, contradicts, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, Weight, contradicts, proved, refuted
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.limit.descent import descend
 from marginaudit.training.snap.limit.overlap import overlap
@@ -177,6 +177,7 @@ REMARK1 = Claim(
     ),
     formula=r"w_n(N)=(1-\rho)(M-1)h^*(N/K)\zeta_n",
     assumptions=("uniform_classes", "equal_overlaps"),
+    setting=SETTING,
     judgement=Equal(measure=lambda run: in_turn(run)[0], expected=lambda run: in_turn(run)[1], note=_late),
     absent=no_overlap_of_two,
     instead=(
@@ -191,11 +192,13 @@ REMARK1 = Claim(
     standing=refuted(
         PROOF,
         "snap.remark1.rederived",
-        severity=Severity.ORDINARY,
+        severity=Severity.EVERYWHERE,
+        weight=Weight.ASIDE,
         wrong=(
-            "Overlaps do more than scale the rate: the errors of the K classes do not add up to zero, only "
-            "those of all M tokens do."
+            "Remark 1's factor 1-rho needs K = M: the errors of K classes do not add up to zero, only those of all M "
+            "tokens do."
         ),
+        defence="Late in training a smaller effective rate is what overlaps bring, from (1-rho) to (1-rho^2) times.",
         hunted=2,
         weakest="rho = 0 and classes drawn in turn (Lemma 5)",
     ),

@@ -6,11 +6,11 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap.conditions import no_recorded_growth
+from marginaudit.reports.snap.conditions import no_recorded_growth, no_zeros
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted, rederived
-from marginaudit.reports.standing import Severity, contradicts, proved, refuted
+from marginaudit.reports.standing import Severity, Weight, contradicts, proved, refuted
 from marginaudit.training.snap.limit.recursion import TAKEN, Steps, h_star
 
 PROOF = PAGE + "11-snapremark2rederived"
@@ -55,7 +55,7 @@ REMARK2 = Claim(
         },
         note=_seen_lag,
     ),
-    absent=no_recorded_growth,
+    absent=lambda run: no_zeros(run) or no_recorded_growth(run),
     instead=(
         r"$h^*$ is $h$, later by a lag that grows without end, like $\ln(\eta_Ys)/2$: it lies between "
         r"$(\ln(1+u)-\eta_Y)/2$ and $e^{\eta_Y}\ln(1+u)/2$, where $1+u=(M-1+e^{Mh^*(s)})/M$ (snap.remark2.rederived)."
@@ -64,11 +64,17 @@ REMARK2 = Claim(
         PROOF,
         "snap.remark2.rederived",
         severity=Severity.EVERYWHERE,
+        weight=Weight.ASIDE,
         wrong=(
-            "No constant c serves: the recursion runs ahead of its continuous form by a lag that grows without end."
+            "Remark 2's constant c needs a limit to s: the recursion runs ahead of its continuous form by a lag that "
+            "grows without end, like ln(eta_Y s)/2."
+        ),
+        defence=(
+            "A qualitative estimate: for s up to M^C/eta_Y, c is about C e^eta_Y ln(M)/2, and for the rest h for h* is "
+            "as good (snap.lemma7.limit)."
         ),
         hunted=1,
-        weakest="s <= ln M/eta_Y, where c = 1 serves (snap.lemma7.gap)",
+        weakest="s <= M^C/eta_Y for a C, where c = O(ln M) serves (snap.remark2.rederived)",
         relied_on_by=("snap.lemma12", "snap.theorem5"),
         remains="They write h for h* because of it; read as h* they are true at every step size "
         "(snap.theorem5.rederived).",
@@ -77,7 +83,7 @@ REMARK2 = Claim(
         "appendix D.3, Remark 2",
         "if eta_Y = O(1), then there exists some constant c = O(ln M) such that h(s) <= h*(s) <= h(s+c) for all "
         "s > s_1",
-        "One c serves every s > s_1; it may grow with M like ln M.",
+        "One c serves every s > s_1; it may grow with M like ln M. s_1 has Lemma 8's omega_1, so M >= 4.",
     ),
     implications=(contradicts("snap.remark2.rederived", proof=PROOF),),
 )

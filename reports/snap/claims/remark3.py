@@ -14,7 +14,7 @@ from marginaudit.reports.snap.conditions import RANGE_R, VOCABULARIES, outside_r
 from marginaudit.reports.snap.readings import IN_RANGE_R, NO_REFUGE, PAGE, SOURCE, mended
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import Severity, contradicts, proved, refuted
+from marginaudit.reports.standing import Severity, Weight, contradicts, proved, refuted
 from marginaudit.training.snap.growth import larger_zero, omega_0, smaller_zero
 from marginaudit.training.snap.limit.continuous import continuous
 
@@ -97,16 +97,16 @@ REMARK3 = Claim(
     standing=refuted(
         PROOF,
         "snap.remark3.rederived",
-        severity=Severity.EVERYWHERE,
-        wrong="The second inequality is the wrong way round: the exponent 1 - omega_0 is above 0.99.",
+        severity=Severity.SLIP,
+        weight=Weight.ASIDE,
+        wrong="An inequality of Remark 3 is the wrong way round: M^-(1-omega_0) is below M^-0.99, not above.",
+        defence="A slip: range R asks for eta_Y >> M^-0.99, the stronger of the two, and the rest is true.",
         hunted=1,
         weakest=NO_REFUGE,
-        relied_on_by=("snap.lemma9.scan",),
-        remains="Range R is stated with M^-0.99, the larger of the two: it stays.",
     ),
     source_words=quoted(
         "appendix D.3, Remark 3",
-        "function .. has only one zero point .. in [1, infinity)",
+        "eta_Y >> M^-0.99 > M^-(1-omega_0)",
         f"{IN_RANGE_R}. Much smaller than 0.01 is at most 0.001; the order of h(1) is one constant for every M.",
     ),
     implications=(contradicts("snap.remark3.rederived", proof=PROOF),),

@@ -25,7 +25,7 @@ from marginaudit.reports.snap.conditions import (
 from marginaudit.reports.snap.readings import IN_RANGE_R, NO_REFUGE, PAGE, ROUNDED, SOURCE, mended
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import Severity, contradicts, proved, refuted
+from marginaudit.reports.standing import Severity, Weight, contradicts, proved, refuted
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.limit.backpropagated import mended_beta, printed_beta, printed_iota
 from marginaudit.training.snap.limit.continuous import speed
@@ -151,8 +151,10 @@ FORM = Claim(
     standing=refuted(
         PROOF,
         "snap.theorem1.form.rederived",
-        severity=Severity.EVERYWHERE,
-        wrong="One term of eq. 88 has the wrong sign.",
+        severity=Severity.CONSTANT,
+        weight=Weight.STEP,
+        wrong="Eq. 88 is off by one sign, in a term of order 1/M; Theorem 1's form, eq. 9, stays.",
+        defence="What follows uses eq. 89, whose O(1/M) absorbs the term, and eq. 89 is proved.",
         hunted=1,
         weakest=NO_REFUGE,
         relied_on_by=("snap.theorem1.a", "snap.lemma4"),

@@ -187,7 +187,8 @@ A_ANY_T = variant(
         "snap.theorem1.form.rederived",
         severity=Severity.ORDINARY,
         wrong=(
-            "While all steps have drawn one class, xi of a class that shares no token with it can be zero or negative."
+            "Theorem 1 (a) needs t >> K^2: while all steps have drawn one class, xi of a class that shares no token "
+            "with it can be zero or negative."
         ),
         hunted=273,
         weakest=POSITIVE,

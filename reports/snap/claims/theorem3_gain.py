@@ -211,9 +211,7 @@ SGD_GAIN = variant(
     standing=refuted(
         None,
         severity=Severity.ORDINARY,
-        wrong=(
-            "The relation is exact along eq. 10 alone: SGD with sampled sequences departs from it by the noise in z."
-        ),
+        wrong="Theorem 3's gain needs the flow of eq. 10: SGD on sampled sequences departs by the noise in z.",
         hunted=1,
         weakest="the flow of eq. 10 for SGD (snap.theorem3.gain)",
     ),

@@ -7,13 +7,15 @@ from marginaudit.reports.judgements import Equal
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.common_token import (
     C0,
-    NO_OFFSET,
+    NEVER_ONE,
+    ORDERS_STAY,
     PRINTED,
     along,
     by_offset,
     no_theorem4,
     with_lower_limit,
 )
+from marginaudit.reports.snap.conditions import SETTING
 from marginaudit.reports.snap.readings import FAST_DECODER, IN_RANGE_R, PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
@@ -46,13 +48,15 @@ CLOSED_FORM = Claim(
     ),
     formula=r"B_n(t)=\frac14\ln\left(C_0+2\frac{\eta_Z}{\eta_Y}K(M-1)^2h^2(t/K)\right)",
     assumptions=PRINTED,
+    setting=SETTING,
     standing=refuted(
         PROOF,
         "snap.theorem4.closed-form.rederived",
         severity=Severity.CONSTANT,
-        wrong="The integral of eq. 124 leaves out its lower limit: B does not start at 0.",
+        wrong="Theorem 4's B is off by ln(C0)/4, the lower limit that the integral of eq. 124 leaves out.",
+        defence=ORDERS_STAY,
         hunted=1,
-        weakest=NO_OFFSET,
+        weakest=NEVER_ONE,
         relied_on_by=(
             "snap.theorem4.scan",
             "snap.theorem4.snap",

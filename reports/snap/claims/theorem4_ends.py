@@ -12,7 +12,9 @@ from marginaudit.reports.series import FORMULA_ROUNDING, Series
 from marginaudit.reports.snap.common_token import (
     ALL_OF_IT,
     C0,
-    NO_OFFSET,
+    LEADER,
+    NEVER_ONE,
+    ORDERS_STAY,
     PRINTED,
     along,
     by_offset,
@@ -21,11 +23,12 @@ from marginaudit.reports.snap.common_token import (
     no_theorem4,
     with_lower_limit,
 )
+from marginaudit.reports.snap.conditions import SETTING
 from marginaudit.reports.snap.readings import FAST_DECODER, IN_RANGE_R, PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import scaled_time
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Severity, Weight, proved, refuted
 
 PROOF = PAGE + "88-snaptheorem4growthrederived-snaptheorem4endsrederived"
 
@@ -73,13 +76,17 @@ ENDS = Claim(
     formula=r"B_n(t_0')=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2\nu}\ln^2M\right),\quad "
     r"B_n(t_0)=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2\nu}\ln^2(2(1+\omega_1)M\ln M)\right)",
     assumptions=PRINTED,
+    setting=SETTING,
     standing=refuted(
         PROOF,
         "snap.theorem4.ends.rederived",
         severity=Severity.CONSTANT,
-        wrong="B is too large at both ends by ln(C0)/4, the lower limit that eq. 124 leaves out.",
+        weight=Weight.STEP,
+        cause=LEADER,
+        wrong="B is off by ln(C0)/4 at t_0' and at t_0.",
+        defence=ORDERS_STAY,
         hunted=1,
-        weakest=NO_OFFSET,
+        weakest=NEVER_ONE,
     ),
     implications=by_offset(
         "snap.theorem4.ends.rederived",

@@ -11,7 +11,9 @@ from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.common_token import (
     ALL_OF_IT,
     C0,
-    NO_OFFSET,
+    LEADER,
+    NEVER_ONE,
+    ORDERS_STAY,
     PRINTED,
     along,
     between_eq_14,
@@ -24,6 +26,7 @@ from marginaudit.reports.snap.common_token import (
     scan_times,
     with_lower_limit,
 )
+from marginaudit.reports.snap.conditions import SETTING
 from marginaudit.reports.snap.overlap import BITS
 from marginaudit.reports.snap.readings import FAST_DECODER, IN_RANGE_R, PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun
@@ -33,7 +36,7 @@ from marginaudit.reports.standing import Severity, proved, refuted
 
 PROOF = PAGE + "45-snaptheorem4scanrederived-snaptheorem4snaprederived"
 
-TOO_LARGE = "B is too large by ln(C0)/4, the lower limit that eq. 124 leaves out."
+OFF = "Eq. 14 is off by ln(C0)/4."
 
 TOO_MUCH = r"What is printed is $\ln(C_0)/4$ too much, which eq. 124 leaves out ({})."
 
@@ -125,13 +128,16 @@ SCAN = Claim(
     formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2(M-1)^2}{KM^2}\eta_Y\eta_Zt^2\right)=O(\ln t),\qquad "
     r"K\le t\lt t_0'=\frac{K\ln M}{\eta_Y}",
     assumptions=PRINTED,
+    setting=SETTING,
     standing=refuted(
         PROOF,
         "snap.theorem4.scan.rederived",
         severity=Severity.CONSTANT,
-        wrong=TOO_LARGE,
+        cause=LEADER,
+        wrong=OFF,
+        defence=ORDERS_STAY,
         hunted=1,
-        weakest=NO_OFFSET,
+        weakest=NEVER_ONE,
     ),
     implications=by_offset(
         "snap.theorem4.scan.rederived",
@@ -202,13 +208,16 @@ SNAP = Claim(
     formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2}\frac{\eta_Z}{\eta_Y}\ln^2(M\eta_Yt/K)\right)"
     r"=O(\ln\ln t),\qquad t\ge t_0=\frac{2(1+o(1))K\ln M}{\eta_Y}",
     assumptions=PRINTED,
+    setting=SETTING,
     standing=refuted(
         PROOF,
         "snap.theorem4.snap.rederived",
         severity=Severity.CONSTANT,
-        wrong=TOO_LARGE,
+        cause=LEADER,
+        wrong=OFF,
+        defence=ORDERS_STAY,
         hunted=1,
-        weakest=NO_OFFSET,
+        weakest=NEVER_ONE,
     ),
     implications=by_offset("snap.theorem4.snap.rederived", PROOF, unseen="no t is late enough"),
     judgement=in_snap(printed=True),

@@ -14,7 +14,9 @@ from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.common_token import (
     ALL_OF_IT,
     C0,
-    NO_OFFSET,
+    LEADER,
+    NEVER_ONE,
+    ORDERS_STAY,
     PRINTED,
     along,
     by_offset,
@@ -25,7 +27,7 @@ from marginaudit.reports.snap.common_token import (
     scan_times,
     with_lower_limit,
 )
-from marginaudit.reports.snap.conditions import outside_range_r, slow_decoder
+from marginaudit.reports.snap.conditions import SETTING, outside_range_r, slow_decoder
 from marginaudit.reports.snap.readings import FAST_DECODER, IN_RANGE_R, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import scaled_time
@@ -108,13 +110,16 @@ GROWTH = Claim(
     statement=STATEMENT.format(first="K <= ", start="[(rho_0^4 + 2 eta_Y eta_Z t^2)/K]"),
     formula=r"\chi_{l_0}(t)\ge e^{2f_{nl_0}^2(0)B_n(t)}\approx[K^{-1}(\rho_0^4+2\eta_Y\eta_Zt^2)]^{0.5f_{nl_0}^2(0)}",
     assumptions=PRINTED,
+    setting=SETTING,
     standing=refuted(
         PROOF,
         "snap.theorem4.growth.rederived",
         severity=Severity.CONSTANT,
-        wrong="The growth factor is too large by a power of C0, from the lower limit that eq. 124 leaves out.",
+        cause=LEADER,
+        wrong="Theorem 4's growth factor is off by the factor C0^(f^2/2), from the ln(C0)/4 in B.",
+        defence=ORDERS_STAY,
         hunted=1,
-        weakest=NO_OFFSET,
+        weakest=NEVER_ONE,
     ),
     implications=by_offset(
         "snap.theorem4.growth.rederived",

@@ -135,7 +135,7 @@ RATES_ANY_M = variant(
         PROOF,
         "snap.theorem4.closed-form.rederived",
         severity=Severity.ORDINARY,
-        wrong="With five tokens, just beyond t_0, the larger of two eta_Y near each other has the larger B.",
+        wrong="Theorem 4's rates need M >= 6: with five tokens a slightly larger eta_Y has a larger B just beyond t_0.",
         hunted=7,
         weakest=ENOUGH_TOKENS,
     ),

@@ -115,10 +115,9 @@ THEOREM5_ANY_STEP = variant(
     standing=refuted(
         PROOF,
         "snap.theorem5.rederived",
-        severity=Severity.ORDINARY,
-        wrong=(
-            "At large step sizes the recursion h* is long far ahead of the continuous h, whichever classes are drawn."
-        ),
+        severity=Severity.EXTREME,
+        cause="snap.lemma12.any-step",
+        wrong="At step sizes such as 100 the recursion h* is long far ahead of the continuous h.",
         hunted=10,
         settings={"lr_y": 100.0},
         weakest=SMALL_STEPS,
