@@ -1,10 +1,11 @@
-"""Sections 9.7, 15.6 and 16 of docs/proofs.md, for runs of any frequency and step size, in ball arithmetic."""
+"""Sections 9.7, 15.3, 15.6 and 16 of docs/proofs.md, for runs of any frequency and step size, in ball arithmetic."""
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from random import Random
 
 import pytest
@@ -333,6 +334,145 @@ def test_15_6_step_8_its_numbers() -> None:
             assert L * math.exp(-kappa - 1) == pytest.approx(pi / (2 * math.e * L**3), rel=1e-9, abs=0)
             assert kappa - math.log(L) == pytest.approx(math.log(2 * L**3 / pi), rel=1e-12, abs=0)
             assert math.log(2 * L**3 / pi) > 1 / math.e
+
+
+# 15.3
+
+
+def odds_of(scores: dict[str, arb], bag: Counter[str], A: arb, V: int) -> arb:
+    """F: of all answers but that of the token "0"."""
+    raw = {x: c * scores[x].exp() for x, c in bag.items()}
+    total = sum(raw.values(), ZERO)
+    present = [(A * (value - raw["0"]) / total).exp() for x, value in raw.items() if x != "0"]
+    return sum(present, ZERO) + (V - len(raw)) * (-A * raw["0"] / total).exp()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_15_3_the_worst_sentence(seed: int) -> None:
+    """At any scores, also where x_0 is behind."""
+    rng = Random(seed)
+    names = ["q", *"abc"[: rng.randint(0, 3)]]
+    far = rng.choice([0.1, 1, 5])
+    scores = {x: arb(rng.gauss(-far / 2, far)) for x in names} | {"0": ZERO}
+    L, A, V = rng.randint(2, 6), arb(10 ** rng.uniform(-1, 2)), len(names) + 1 + rng.randint(0, 3)
+    every = [
+        odds_of(scores, Counter(("0", "q", *rest)), A, V)
+        for length in range(2, L + 1)
+        for rest in combinations_with_replacement(("0", *names), length - 2)
+    ]
+    told = [odds_of(scores, Counter(("0", "q", *[x] * (L - 2))), A, V) for x in names]
+    largest, most = (max(found, key=lambda value: value.mid()) for found in (every, told))
+    assert largest.overlaps(most)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_15_3_from_scores_to_probabilities(seed: int) -> None:
+    rng = Random(seed)
+    L, V, A, fall = rng.randint(2, 7), rng.randint(3, 9), arb(10 ** rng.uniform(-1, 2)), arb(10 ** rng.uniform(-1, 1.5))
+    names = ["q", *"abc"[: rng.randint(0, min(3, V - 2))]]
+    scores = {x: -fall - rng.choice([0, rng.expovariate(1)]) for x in names} | {"0": ZERO}
+    phi = 1 / (1 + (L - 1) * (-fall).exp())
+    bound = (V - 1) * (-A * (2 * phi - 1)).exp()
+    assert bound.overlaps((V - 1) * (-A * ((fall - arb(L - 1).log()) / 2).tanh()).exp())
+    for _ in range(20):
+        rest = rng.choices(["0", *names], k=rng.randint(0, L - 2))
+        odds = odds_of(scores, Counter(("0", "q", *rest)), A, V)
+        assert odds / (1 + odds) < bound
+    for eps in (arb(1) / 2, arb(10) ** -3, arb(10) ** -60):
+        assert (V - 1) * (-((arb(V - 1) / eps).log())).exp() <= eps * (1 + SMALL)
+        assert (arb(V - 1) / eps).log() <= (1 + arb(V - 1).log() / arb(2).log()) * -eps.log() * (1 + SMALL)
+        at_t_3 = ((3 * arb(L - 1)).log() - arb(L - 1).log()) / 2
+        assert at_t_3.tanh().overlaps(arb(1) / 2)
+
+
+@dataclass(frozen=True)
+class Fall:
+    """C and t_1, and the bound on 1 - cos, of section 15.3."""
+
+    pace: arb
+    begins: arb
+    least: arb  # a
+    P: arb
+    Q: arb
+
+    def speaks(self, t: int) -> bool:
+        return bool(t >= self.begins) and bool((self.P + self.Q * (1 + arb(t).log())) / t <= self.least**2 / 8)
+
+
+def fall_of(problem: Problem, *, majority: bool) -> Fall:
+    W, L, eta = references(problem), problem.L, problem.eta
+    w, pi = size(W), min((s.pi for s in problem.samples), key=lambda value: value.mid())
+    losing = problem.losing()
+    a = min((-W[x, q] / w for q, names in losing.items() for x in names), key=lambda value: value.mid())
+    root = arb(2).sqrt()
+    if majority:
+        rarity = (2 * arb(L) ** 3 / pi).log()
+        return Fall(eta / (root * w) * a / 2, arb(1), a, root * w, 2 * w**3 * rarity / eta + w**2)
+    S = max(
+        (len(n) * (len(n) - 1) * (arb(L).log() / 2 + eta * arb(len(n)).sqrt()) for n in losing.values()),
+        key=lambda value: value.mid(),
+    )
+    t_0 = len(problem.samples) * ((S + arb(L).log()) * 4 * root * L**2 * (2 * S).exp() / (eta * pi) + 1)
+    t_1 = (2 * (1 + root * w) * t_0).ceil()
+    Q = 8 * w**3 * (2 * arb(L) ** 5 / pi).log() / eta + 4 * w**2
+    return Fall(eta / (2 * root * w) * a / 2, t_1, a, 4 * root * w * t_1, Q)
+
+
+FALLING = {
+    "one edge, outnumbered": (False, arb(50), [Sample(arb(1), 1, 0, {0: 1, 1: 2})]),
+    "long steps": (True, arb(1000), [Sample(arb(1), 2, 0, {0: 2, 1: 1, 2: 2})]),
+    "two samples": (True, arb(60), [Sample(arb(3) / 4, 1, 0, {0: 1, 1: 1}), Sample(arb(1) / 4, 1, 0, {0: 2, 1: 1})]),
+}
+
+
+@pytest.mark.parametrize("A", [arb(1), arb(40)])
+@pytest.mark.parametrize("name", FALLING)
+def test_15_3_scores_fall_from_the_step_on_that_is_said(name: str, A: arb) -> None:
+    majority, eta, samples = FALLING[name]
+    problem = Problem(samples, 4, A, eta)
+    found, W, spoken = fall_of(problem, majority=majority), references(problem), 0
+    for t, S, _, _ in walk(problem, 1000):
+        if t == 0:
+            continue
+        norm = size(S)
+        assert norm >= 2 * found.pace / found.least * t * (1 - SMALL) or t < found.begins
+        away = 1 - inner(S, W) / norm / size(W)
+        assert away <= (found.P + found.Q * (1 + arb(t).log())) / t or t < found.begins
+        if found.speaks(t):
+            assert all(S[x, q] <= -found.pace * t for q, names in problem.losing().items() for x in names)
+            spoken += 1
+            if spoken == 20:
+                break
+    assert spoken == 20
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_15_3_every_sample_is_led_by_the_step_that_is_said(seed: int) -> None:
+    problem = random_problem(Random(seed), majority=False, optimal=1, rarest=3)
+    t_0 = fall_of(problem, majority=False).begins / (2 * (1 + arb(2).sqrt() * size(references(problem))))
+    astray = [
+        t
+        for t, _, found, _ in walk(problem, 300)
+        if any(
+            there.phi[x] > there.phi[s.optimal] * (1 + SMALL)
+            for s, there in zip(problem.samples, found, strict=True)
+            for x in s.others
+        )
+    ]
+    assert len(astray) <= t_0
+
+
+def test_15_3_its_second_row_follows_from_15_6() -> None:
+    rng = Random(0)
+    for _ in range(50):
+        w, eta, t_0, rarity, t = (arb(10 ** rng.uniform(-1, 3)) for _ in range(5))
+        root = arb(2).sqrt()
+        g, begins = eta / (2 * root * w), 2 * (1 + root * w) * t_0
+        for later in (begins, begins + t, 100 * begins):
+            assert (later - t_0) * eta / (root * w) - t_0 * eta >= g * later * (1 - SMALL)
+        P, Q, log_t = 4 * root * w * begins, 8 * w**3 * rarity / eta + 4 * w**2, (1 + t).log()
+        step_9 = 2 * begins * eta + (eta**2 / 2 + eta * w * rarity) * (1 + log_t) / g
+        assert abs((P + Q * (1 + log_t)) * g - step_9) <= SMALL * step_9
 
 
 # 16: while losses are large, and long steps

@@ -8,11 +8,11 @@ import flint
 
 from tests.oracle.answer import Answer, Entry, unrecorded
 from tests.oracle.definitions import Order
-from tests.oracle.descent import State
+from tests.oracle.descent import State, ball
 from tests.oracle.experiment import Experiment
 from tests.oracle.margin_statements import example_names
 from tests.oracle.stage1_statements import Statement
-from tests.oracle.stage2_statements import for_order_one, silence
+from tests.oracle.stage2_statements import sharp_logarithm, silence, smallest_pi
 
 TIE = flint.arb(2) ** -200
 """Scores that agree to rounding are a tie."""
@@ -83,7 +83,7 @@ def order_late(e: Experiment, steps: Iterable[int]) -> Answer:
 
 
 def least_ratio(e: Experiment, steps: Iterable[int]) -> flint.arb | None:
-    """The largest constant that makes `ntp.theorem3.order` true at the known steps."""
+    """The largest constant that makes `ntp.theorem3.order.any-t` true at the known steps."""
     ratios = [gap(e, e.states[t]) / t for t in steps if 1 <= t < len(e.states)]
     return min(ratios, key=lambda value: value.mid()) if ratios else None
 
@@ -137,13 +137,93 @@ def answered_from(e: Experiment, steps: Iterable[int], most: int) -> int | None:
     return first
 
 
-def prediction(e: Experiment, steps: Iterable[int]) -> Answer:
-    """False wherever there are such sentences: at a fixed t enough copies outweigh x_0."""
+def _no_sentence(e: Experiment) -> str:
     if not any(True for q, order in e.orders.items() for length in (2, 3) for _ in sentences(order, q, length)):
-        return Answer(silent="no such sentence")
-    if reason := silence(e):
+        return "no such sentence"
+    return silence(e)
+
+
+def any_length(e: Experiment, steps: Iterable[int]) -> Answer:
+    """False wherever there are such sentences: at a fixed t enough copies outweigh x_0."""
+    if reason := _no_sentence(e):
         return Answer(silent=reason)
     return Answer(true=False, perhaps=unrecorded(steps, 2))
+
+
+def least_fall(e: Experiment) -> flint.arb:
+    """The least -x^T W*_kq q/||W*_kq|| over queries that a sentence may end in and non-optimal x."""
+    at = {x: i for i, x in enumerate(e.problem.vocabulary)}
+    asked = [(q, order) for q, order in e.orders.items() if order.non_comparable and q in order.non_optimal]
+    found = [-e.unit_kq.get((at[x], at[q]), flint.arb(0)) for q, order in asked for x in order.non_optimal]
+    return min(found, key=lambda value: value.mid())
+
+
+def speaks(e: Experiment, t: int) -> bool:
+    """Whether docs/proofs.md, section 15.3, bounds the scores at that step."""
+    w, eta, L, N = e.norm_kq, ball(e.settings.eta), e.problem.L, e.problem.N
+    if e.assumptions["optimal_majority"]:
+        near = (2 * w**3 * sharp_logarithm(e) + eta * w**2) * (1 + flint.arb(t).log()) + flint.arb(2).sqrt() * eta * w
+        return bool(near / (t * eta) <= least_fall(e) ** 2 / 8)
+    S = flint.arb(0)
+    for order in e.orders.values():
+        m = len(order.non_optimal)
+        d = flint.arb(L).log() + 2 * eta * flint.arb(m).sqrt()
+        S = S.max(d / 2 * m * (m - 1))
+    rise = eta * smallest_pi(e) * ((-S).exp() / L) ** 2 / (4 * flint.arb(2).sqrt())
+    t_1 = 2 * (1 + flint.arb(2).sqrt() * w) * N * ((S + flint.arb(L).log()) / rise + 1) + 1
+    c = eta / (2 * flint.arb(2).sqrt() * w)
+    slope = eta**2 / 2 + eta * w * (2 * L**5 / smallest_pi(e)).log()
+    near = (2 * t_1 * eta + slope * (1 + flint.arb(t).log()) / c) / (c * t)
+    return bool(t >= t_1) and bool(near <= least_fall(e) ** 2 / 8)
+
+
+def eps(e: Experiment, t: int) -> flint.arb:
+    """(V - 1) exp(-A (2 phi - 1)), phi from s_0 - s_x >= C t."""
+    assert e.A is not None
+    share = flint.arb(2) if e.assumptions["optimal_majority"] else flint.arb(8)
+    C = ball(e.settings.eta) / (share.sqrt() * e.norm_kq) * least_fall(e) / 2
+    phi = 1 / (1 + (e.problem.L - 1) * (-C * t).exp())
+    return (e.problem.V - 1) * (-e.A * (2 * phi - 1)).exp()
+
+
+def bags(order: Order, q: str, most: int) -> Iterator[Counter[str]]:
+    """Every sentence of up to ``most`` tokens as a bag: an x_0 once or more, else non-optimal tokens, q among them."""
+    for middle in order.non_comparable:
+        for length in range(2, most + 1):
+            for rest in combinations_with_replacement((middle, *order.non_optimal), length - 2):
+                if q in order.non_optimal:
+                    yield Counter((middle, *rest, q))
+
+
+def largest_wrong(e: Experiment, state: State) -> flint.arb:
+    """The largest 1 - P(n(x_0)) over all sentences of up to L_max tokens, each put through the model."""
+    at, found = {x: i for i, x in enumerate(e.problem.vocabulary)}, []
+    assert e.A is not None
+    for q, order in e.orders.items():
+        for bag in bags(order, q, e.problem.L):
+            raw = {x: c * state.scores[at[x]][at[q]].exp() for x, c in bag.items()}
+            total = sum(raw.values(), flint.arb(0))
+            logit = {x: (e.A * raw.get(x, flint.arb(0)) / total).exp() for x in e.problem.vocabulary}
+            [middle] = set(bag) & set(order.non_comparable)
+            wrong = sum((value for x, value in logit.items() if x != middle), flint.arb(0))
+            found.append(wrong / (wrong + logit[middle]))
+    return max(found, key=lambda value: value.mid())
+
+
+def prediction(e: Experiment, steps: Iterable[int]) -> Answer:
+    """Proved from some step on; there every sentence of up to L_max tokens is put through the model."""
+    if reason := _no_sentence(e):
+        return Answer(silent=reason)
+    spoken = [t for t in steps if t >= 1 and speaks(e, t)]
+    known = [t for t in spoken if t < len(e.states)]
+    entries = [Entry(t, largest_wrong(e, e.states[t]), eps(e, t), reach=flint.arb(1)) for t in known]
+    return Answer(
+        true=True,
+        parts={"": entries} if entries else {},
+        perhaps=unrecorded(steps, 2),
+        open_ended=len(known) < len(spoken) or not spoken,
+        unreached=not spoken,
+    )
 
 
 def example2(e: Experiment, steps: Iterable[int]) -> Answer:
@@ -163,10 +243,9 @@ def example2(e: Experiment, steps: Iterable[int]) -> Answer:
 
 
 STATEMENTS: dict[str, Statement] = {
-    "ntp.theorem3.order": for_order_one(order_),
-    "ntp.theorem3.order.any-step": order_,
-    "ntp.theorem3.order.rederived": order_late,
+    "ntp.theorem3.order": order_late,
+    "ntp.theorem3.order.any-t": order_,
     "ntp.theorem3.prediction": prediction,
-    "ntp.theorem3.prediction.rederived": prediction,
+    "ntp.theorem3.prediction.any-length": any_length,
     "ntp.example2": example2,
 }

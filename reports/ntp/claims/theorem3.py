@@ -1,7 +1,8 @@
 """Theorem 3 of arXiv 2409.17335: the trained order puts non-comparable tokens between the classes."""
 
+import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,9 +14,8 @@ from marginaudit.reports.judgements import HiddenConstant
 from marginaudit.reports.ntp.error_bars import score_error
 from marginaudit.reports.ntp.quantities import asymptotic_from, no_direction_kq
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.ntp.step_size import as_printed_and_for_any_step
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.source_words import quoted, rederived
+from marginaudit.reports.source_words import quoted, varied
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
@@ -76,6 +76,80 @@ def late_from(run: Run) -> float:
     return float(max(begins, asymptotic_from(run)))
 
 
+@dataclass(frozen=True)
+class Fall:
+    """x^T W_kq^(t) q <= -pace t for t >= since, for every non-optimal x under the queries of which it was asked.
+
+    Neither number depends on T.
+    """
+
+    pace: float
+    since: float
+
+
+def proved_fall(run: Run, orders: list[QueryOrder]) -> Fall:
+    """What sections 15.3 and 15.6 of docs/proofs.md prove, for Assumptions 1 and 2 and any step size.
+
+    ||W|| >= growth t and 1 - cos(W, W*_kq) <= (P + Q (1 + log t))/t from some step on. With Assumption 3 these are
+    `sharp.lemma6` and `sharp.theorem1`, from t_1 = 1 on; without it, steps 7 and 9 of section 15.6. The step from which
+    on 1 - cos is surely small enough is beyond t_1, as P >= 4 t_1 there.
+    """
+    data, w, eta = run.dataset, run.norm_kq, run.eta
+    solution = run.kq.optimal()
+    least = -max(solution.scores[data.index[x], data.index[order.query]] for order in orders for x in order.non_optimal)
+    share = float(least) / w - solution.direction_radius
+    if MAJORITY.holds(run):
+        growth = eta / (math.sqrt(2) * w)
+        P, Q = math.sqrt(2) * w, 2 * w**3 * _rarity(run, 3) / eta + w**2
+    else:
+        led, growth = _led_from(run), eta / (2 * math.sqrt(2) * w)
+        P, Q = 4 * math.sqrt(2) * w * led, 8 * w**3 * _rarity(run, 5) / eta + 4 * w**2
+    near = share**2 / 8 if share > 0 else 0.0
+    return Fall(growth * share / 2, _first_below(P, Q, near))  # >= t_1
+
+
+def _rarity(run: Run, power: int) -> float:
+    """log(2 L_max^power/pi_min)."""
+    counts = run.dataset.counts
+    return math.log(2) + power * math.log(run.dataset.L_max) + math.log(sum(counts)) - math.log(min(counts))
+
+
+def _led_from(run: Run) -> float:
+    """t_1 of section 15.6: a step from which ||W|| has grown as if every sample had always been led."""
+    data, eta = run.dataset, run.eta
+    L = data.L_max
+    sizes = {len(order.non_optimal) for order in data.orders.values()}
+    S = max((math.log(L) / 2 + eta * math.sqrt(m)) * m * (m - 1) for m in sizes)
+    rarest = float(data.smallest_frequency)
+    with np.errstate(over="ignore"):
+        astray = (S + math.log(L)) * 4 * math.sqrt(2) * L**2 * np.exp(2 * S) / (eta * rarest) + 1
+    return float(np.ceil(2 * (1 + math.sqrt(2) * run.norm_kq) * data.N * astray))
+
+
+def _first_below(P: float, Q: float, bound: float) -> float:
+    """The t >= 1 from which on (P + Q (1 + log t))/t <= bound; infinite where float64 has none.
+
+    >>> t = _first_below(3.0, 5.0, 0.1)
+    >>> round((3.0 + 5.0 * (1 + math.log(t))) / t, 9), _first_below(1.0, 1.0, 2.0), _first_below(1.0, 1.0, 0.0)
+    (0.1, 1.0, inf)
+    """
+    from scipy.optimize import brentq
+
+    if not (bound > 0 and math.isfinite(P)):
+        return math.inf
+
+    def excess(log_t: float) -> float:
+        return math.log(P + Q * (1 + log_t)) - math.log(bound) - log_t
+
+    if excess(0.0) <= 0:
+        return 1.0
+    beyond = 1.0
+    while excess(beyond) > 0:
+        beyond *= 2
+    with np.errstate(over="ignore"):
+        return float(np.exp(brentq(excess, 0.0, beyond, xtol=1e-13, rtol=1e-13)))
+
+
 def _order(suffix: str, when: str, late: Callable[[Run], float] | None = None) -> Claim:
     return Claim(
         id=f"ntp.theorem3.order{suffix}",
@@ -94,50 +168,47 @@ def _order(suffix: str, when: str, late: Callable[[Run], float] | None = None) -
     )
 
 
+RECONSTRUCTED = (
+    "O(.) or Omega(.): the scan has t = O(log(1/eps)) in the theorem, T = Omega(log(1/eps)) there and O(log(1/eps)) "
+    'in the proof, "for sufficiently large t = Omega(log(1/eps))" (D.2)'
+)
+
 PRINTED = replace(
-    _order("", "For T = Omega(log(1/eps)) and t = O(log(1/eps)), so at every t"),
+    _order("", "For T = Omega(log(1/eps)) and t = Omega(log(1/eps)), so late in the run", late_from),
     source_words=quoted(
         "section 6, Theorem 3",
         "there exists a constant C_0 such that (x_* - x_0)^T W_kq^(t) x^q >= C_0 t, (x_0 - x)^T W_kq^(t) x^q >= C_0 t",
-        "T = Omega(log(1/eps)) is a least T, and t = O(log(1/eps)) a greatest t, as printed; eps may be as small as "
-        "one likes, so every t from 1 on is meant, with one C > 0 for all of them. The proof rests on Theorem 1, and "
-        "so on its eta.",
+        "From some t on, with one C > 0 from there. It is proved for more than what is printed, where prefixes of "
+        "samples are samples (section 3) and eta <= O(1) (Theorem 1): for any data and for steps of any size.",
+        reconstructed=RECONSTRUCTED,
     ),
+    standing=proved(
+        "docs/proofs.md#156-ntptheorem3order-without-assumption-3", "ntp.lemma4", "sharp.stage1", hunted=15
+    ),
+)
+ANY_T = replace(
+    _order(".any-t", "At every t from 1 on"),
+    source_words=varied(PRINTED.id, "At every t from 1 on, with one C > 0 for all of them; in print t is large."),
     standing=refuted(
-        "docs/proofs.md#152-ntptheorem3order-is-false-without-assumption-3",
+        "docs/proofs.md#152-ntptheorem3orderany-t-is-false-without-assumption-3",
         "ntp.lemma4",
         severity=Severity.ORDINARY,
         wrong=(
-            "NTP's order of tokens (Theorem 3) needs Assumption 3: without it, step 1 can lift a non-optimal token "
-            "above a non-comparable one."
+            "The first steps need Assumption 3: without it, step 1 can lift a non-optimal token above a non-comparable "
+            "one."
         ),
         hunted=144,
         weakest=f"{MAJORITY.text}, optimal_majority (docs/proofs.md, section 15.1)",
-        relied_on_by=("ntp.theorem3.prediction",),
-        remains="With the order the prediction is true of sentences up to a length that grows with t.",
     ),
-    instead="late in the run it is true without Assumption 3, for steps of any size: ntp.theorem3.order.rederived.",
+    instead="late in the run it is true without Assumption 3, for steps of any size: ntp.theorem3.order.",
     implications=(
         Implication(
             sources=("sharp.lemma6", "sharp.theorem1"),
             condition=f"{MAJORITY.text} holds",
-            proof="docs/proofs.md#151-ntptheorem3order-under-assumption-3",
+            proof="docs/proofs.md#151-ntptheorem3orderany-t-under-assumption-3",
             unmet=no_majority,
         ),
     ),
 )
-REDERIVED = replace(
-    _order(".rederived", "For T = Omega(log(1/eps)) and t = Omega(log(1/eps)), so late in the run", late_from),
-    source_words=rederived(
-        PRINTED.id,
-        "t = Omega(log(1/eps)), as in the proof: from some t on, with one C > 0 from there, for steps of any size.",
-    ),
-    standing=proved(
-        "docs/proofs.md#156-ntptheorem3orderrederived-without-assumption-3", "ntp.lemma4", "sharp.stage1", hunted=15
-    ),
-)
 
-CLAIMS = (
-    *as_printed_and_for_any_step(PRINTED, replace(PRINTED.standing, relied_on_by=(), remains="")),
-    REDERIVED,
-)
+CLAIMS = (PRINTED, ANY_T)

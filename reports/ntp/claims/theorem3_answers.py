@@ -1,4 +1,4 @@
-"""The steps from which sentences of Theorem 3's kind are answered right, up to a length."""
+"""How sentences of Theorem 3's kind are answered: how surely at each step, and right from which step on."""
 
 import math
 from collections import Counter
@@ -11,9 +11,10 @@ import numpy as np
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp import QueryOrder, Token
 from marginaudit.reports.ntp.claims.theorem3_misled import rivals
-from marginaudit.reports.ntp.error_bars import score_error
+from marginaudit.reports.ntp.error_bars import EPS, log_rounding, moved_attention, score_error
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
+from marginaudit.reports.series import Series, series
 from marginaudit.training.ntp import label_logits, log_probabilities
 
 LENGTHS = (2, 3, 4, 8, 16, 64, 1024)
@@ -30,6 +31,55 @@ def sentences(run: Run, length: int) -> Iterator[tuple[Token, ...]]:
             for middle in order.non_comparable:
                 for others in combinations_with_replacement(order.non_optimal, length - 2):
                     yield (middle, *others, order.query)
+
+
+def log_wrong(run: Run) -> Series:
+    """log of the largest probability of another answer than n(x_0), over all sentences of the kind, from t = 1 on.
+
+    Of at most L_max tokens, copies of x_0 included. It is that of x_0, the query and L_max - 2 copies of one
+    non-optimal token (docs/proofs.md, section 15.3, step 5), and of the x_0 with the least score.
+
+    Where differences of scores are off by e, the log of the odds moves by A `moved_attention`, and by the error of A.
+    """
+    training, stage, index, L = run.training, run.training.stage2, run.dataset.index, run.dataset.L_max
+    wrong, log_other = np.full((2, len(stage)), -np.inf)
+    for order in rivals(run):
+        q, others = index[order.query], [index[x] for x in order.non_optimal if x != order.query]
+        least = stage.scores_under(q, [index[x] for x in order.non_comparable]).min(axis=0)
+        query = stage.scores_under(q, [q]) - least
+        repeated = [np.array([query + math.log(L - 1)])]
+        if L > 2 and others:
+            other = stage.scores_under(q, others) - least + math.log(L - 2)
+            repeated.append(np.array([np.broadcast_to(query, other.shape), other]))
+        for log_weights in repeated:
+            with np.errstate(invalid="ignore"):  # of scores that float64 lost
+                for worst, found in zip((wrong, log_other), _log_odds(run, log_weights), strict=True):
+                    np.maximum(worst, found.max(axis=0), out=worst)
+    error = score_error(run)
+    moved = moved_attention(error, log_other) + L * EPS
+    off = training.margin * moved + training.margin_error + log_rounding(wrong)
+    kept, lost = stage.step >= 1, np.isnan(wrong)
+    radius = np.where(~lost & np.isfinite(error) & training.common_margin, off, np.inf)
+    value = np.where(lost, 0.0, -np.logaddexp(0, -np.where(lost, 0.0, wrong)))
+    return series(value[kept], radius=radius[kept], step=stage.step[kept], log=True)
+
+
+def _log_odds(run: Run, log_weights: Floats) -> tuple[Floats, Floats]:
+    """The logarithms of the odds of other answers than n(x_0), and of the attention on other tokens than x_0.
+
+    The odds are the sum of exp(A (phi_z - phi_0)) over all other tokens z of the vocabulary.
+
+    Parameters
+    ----------
+    log_weights : (tokens, sentences, records)
+        log of copies times exp(s_x - s_0) of the other tokens of the sentence.
+    """
+    A, total = run.training.margin, np.logaddexp.reduce(log_weights, axis=0)
+    whole = np.logaddexp(0, total)
+    own = np.exp(-whole)
+    present = np.logaddexp.reduce(A * (np.exp(log_weights - whole) - own), axis=0)
+    absent = math.log(run.dataset.V - 1 - len(log_weights)) - A * own
+    return np.logaddexp(present, absent), -np.logaddexp(0, -total)
 
 
 @once_a_run

@@ -1,21 +1,22 @@
 """Theorem 3 of arXiv 2409.17335: unseen sentences are answered as the order says."""
 
-from collections.abc import Callable
-from dataclasses import replace
+import math
 from typing import Any
 
 import numpy as np
 
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.judgements import Decided
-from marginaudit.reports.ntp.claims.theorem3 import ASSUMPTIONS, MAJORITY
-from marginaudit.reports.ntp.claims.theorem3_answers import summary
+from marginaudit.reports.judgements import Bounded, Decided, Threshold
+from marginaudit.reports.judgements.bounded import Steps
+from marginaudit.reports.ntp.claims.theorem3 import ASSUMPTIONS, MAJORITY, RECONSTRUCTED, Fall, proved_fall
+from marginaudit.reports.ntp.claims.theorem3_answers import log_wrong, summary
 from marginaudit.reports.ntp.claims.theorem3_misled import Rival, answers_follow_attention, rivals, shortest_misled
 from marginaudit.reports.ntp.config import PAPER_STEPS
 from marginaudit.reports.ntp.quantities import no_direction_kq
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.source_words import quoted, rederived
-from marginaudit.reports.standing import Severity, contradicts, refuted
+from marginaudit.reports.run import once_a_run
+from marginaudit.reports.source_words import quoted, varied
+from marginaudit.reports.standing import Severity, contradicts, proved, refuted
 from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training.ntp import predict
 
@@ -29,7 +30,7 @@ def _no_sentence(run: Run) -> str | None:
     return no_direction_kq(run)
 
 
-def decide_prediction(run: Run, record: int) -> Finding:
+def decide_any_length(run: Run, record: int) -> Finding:
     """No constant serves sentences of every length: at any fixed t, enough copies outweigh x_0.
 
     The trained scores are finite at every t, so the length exp(s_0 - s_x) is finite at every t; the
@@ -60,7 +61,7 @@ def decide_prediction(run: Run, record: int) -> Finding:
         what += "" if found.copies is None else "; all shorter ones are answered n(x_0)"
     elif understood:
         what += f"; all of fewer than {found.answered_below} are, and of those between the error bars leave it open"
-    what += ". Its length is finite at every t, so no constant in O(.) serves sentences of any length."
+    what += ". Its length is finite at every t, so no constant in Omega(.) serves sentences of any length."
     return Finding(
         Verdict.VIOLATED,
         measured=witness.get("probability_of_expected"),
@@ -103,57 +104,81 @@ def _first_trained(run: Run) -> int:
     return int(np.argmax(run.training.stage2.step >= 1))
 
 
-PROOF = "docs/proofs.md#153-ntptheorem3prediction-is-false-wherever-it-speaks"
+@once_a_run
+def fall(run: Run) -> Fall:
+    """How fast the scores of non-optimal tokens are proved to fall below that of x_0, which is 0."""
+    return proved_fall(run, rivals(run))
 
 
-def _prediction(suffix: str, when: str, *, record: Callable[[Run], int]) -> Claim:
-    return Claim(
-        id=f"ntp.theorem3.prediction{suffix}",
-        source="arXiv 2409.17335, Theorem 3",
-        statement=(
-            f"{when}: an unseen sentence ending in q made of one non-comparable token x_0 and non-optimal tokens under "
-            "q is answered n(x_0) with probability at least 1 - eps, the constant in O(.) one for all eps and all such "
-            "sentences, of any length."
-        ),
-        formula=r"\hat y\left([x_0,x,\dots,x,q]\right)=n(x_0)\quad\text{with probability at least }1-\epsilon",
-        assumptions=ASSUMPTIONS,
-        judgement=Decided(lambda run: decide_prediction(run, record(run)), kind="prediction"),
-        absent=_no_sentence,
-        proof_uses=(MAJORITY,),
-        standing=refuted(
-            PROOF,
-            "sharp.stage1",
-            severity=Severity.EVERYWHERE,
-            wrong="A sentence can be too long: enough copies of a non-optimal token outvote the one that decides.",
-            hunted=1,
-            weakest="a limit to the length: fewer than exp(s_0 - s_x) copies of each other token at that t",
-        ),
-        implications=(contradicts("sharp.stage1", proof=PROOF),),
-        instead=(
-            "at any $t$ it is true of sentences with fewer than $e^{s_0-s_x}$ copies of each other token $x$, $s$ the "
-            "scores under $q$; that number grows geometrically in $t$ (ntp.theorem3.order.rederived). The detail says "
-            "from which step on which lengths are answered right."
-        ),
-    )
+def _log_eps(run: Run, t: Steps) -> Steps:
+    """log of (V - 1) exp(-A (2 phi - 1)), A = T eta0/||W*_ov|| and phi = 1/(1 + (L_max - 1) exp(-C t))."""
+    data, A = run.dataset, run.config.steps1 * run.eta0 / run.norm_ov
+    return np.asarray(math.log(data.V - 1) - A * np.tanh((fall(run).pace * t - math.log(data.L_max - 1)) / 2))
 
 
-PRINTED = replace(
-    _prediction("", "For T = Omega(log(1/eps)) and t = O(log(1/eps))", record=_first_trained),
+SENTENCE = "sentence ending in q, of one non-comparable token x_0 and non-optimal tokens under q,"
+
+PRINTED = Claim(
+    id="ntp.theorem3.prediction",
+    source="arXiv 2409.17335, Theorem 3",
     source_words=quoted(
         "section 6, Theorem 3",
         "consists of a non-comparable token x_0 and non-optimal tokens, then the prediction made by T_theta(X) "
         "is n(x_0) with high probability",
-        "High probability is at least 1 - eps, as in the proof. No length is printed: sentences of any length, with "
-        "one constant in O(.) for all of them and for all eps.",
+        "High probability is at least 1 - eps, as in the proof, with constants that serve every eps and every such "
+        'sentence. A sentence has at most L_max tokens (section 3: "We assume that the maximum length of sentences is '
+        'L_max"); x_0 may be repeated, as in the proof (appendix D.2), the query is one of the non-optimal tokens. '
+        "It is proved for more than what is printed: whether or not prefixes are samples, for steps of any size.",
+        reconstructed=RECONSTRUCTED,
     ),
+    statement=(
+        f"For T = Omega(log(1/eps)) and t = Omega(log(1/eps)): an unseen {SENTENCE} of at most L_max tokens, is "
+        "answered n(x_0) with probability at least 1 - eps, the constants one for all eps and all such sentences. "
+        "Audited from the proved step t_2 on, with eps = (V-1) exp(-A tanh((C t - log(L_max - 1))/2)), A = T eta0/"
+        "||W*_ov||, C and t_2 free of T and eps: T >= (2 ||W*_ov||/eta0) log((V-1)/eps) and t >= max(t_2, "
+        "log(3 (L_max - 1))/C) make it as small as any eps."
+    ),
+    formula=(
+        r"\hat y\left([x_0,x,\dots,x,q]\right)=n(x_0)\quad\text{with probability at least }1-\epsilon,\quad "
+        r"\epsilon=(V-1)\exp\left(-A\tanh\frac{Ct-\log(L_{\max}-1)}{2}\right)"
+    ),
+    assumptions=ASSUMPTIONS,
+    judgement=Bounded(measure=log_wrong, upper=_log_eps, largest=0.0, threshold=lambda run: Threshold(fall(run).since)),
+    absent=_no_sentence,
+    proof_uses=(MAJORITY,),
+    standing=proved("docs/proofs.md#153-ntptheorem3prediction", "ntp.theorem3.order", "sharp.stage1", hunted=160),
 )
-REDERIVED = replace(
-    _prediction(".rederived", "For T = Omega(log(1/eps)) and t = Omega(log(1/eps))", record=lambda _: -1),
-    source_words=rederived(
-        PRINTED.id,
-        "t = Omega(log(1/eps)), as in the proof: from some t on.",
-        mended="with Omega(.) in place of O(.) for t",
+
+PROOF = "docs/proofs.md#157-ntptheorem3predictionany-length-is-false-wherever-it-speaks"
+
+ANY_LENGTH = Claim(
+    id="ntp.theorem3.prediction.any-length",
+    source=PRINTED.source,
+    source_words=varied(PRINTED.id, "Of sentences of any length; in print they have at most L_max tokens."),
+    statement=(
+        f"For T = Omega(log(1/eps)) and t = Omega(log(1/eps)): an unseen {SENTENCE} is answered n(x_0) with "
+        "probability at least 1 - eps, the constants one for all eps and all such sentences, of any length."
+    ),
+    formula=r"\hat y\left([x_0,x,\dots,x,q]\right)=n(x_0)\quad\text{with probability at least }1-\epsilon",
+    assumptions=ASSUMPTIONS,
+    judgement=Decided(lambda run: decide_any_length(run, -1), kind="prediction"),
+    absent=_no_sentence,
+    proof_uses=(MAJORITY,),
+    standing=refuted(
+        PROOF,
+        "sharp.stage1",
+        severity=Severity.EVERYWHERE,
+        wrong="A sentence can be too long: enough copies of a non-optimal token outvote the one that decides.",
+        hunted=1,
+        weakest=f"a limit to the length, as L_max ({PRINTED.id})",
+    ),
+    implications=(contradicts("sharp.stage1", proof=PROOF),),
+    instead=(
+        r"of sentences of at most $L_{\max}$ tokens it is true: ntp.theorem3.prediction. At any $t$ it is true of "
+        "those with fewer than $e^{s_0-s_x}$ copies of each other token $x$, $s$ the scores under $q$; that number "
+        "grows geometrically in $t$ (ntp.theorem3.order). The detail says from which step on which lengths are "
+        "answered right."
     ),
 )
 
-CLAIMS = (PRINTED, REDERIVED)
+CLAIMS = (PRINTED, ANY_LENGTH)
