@@ -1,5 +1,8 @@
 """Corollary 1 counted: batch-1 steps until every class's residual is at most epsilon."""
 
+from collections.abc import Callable
+from math import ceil, floor, log, log10, sqrt
+
 import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import ArrayLike, NDArray
@@ -7,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.series import Series, by_formula, series
 from marginaudit.reports.snap.conditions import least_rate
+from marginaudit.reports.snap.mean_counts import radius_of
 from marginaudit.reports.snap.quantiles import DELTAS
 from marginaudit.reports.snap.run import ClassRun
 
@@ -25,8 +29,8 @@ EVIDENCE = 10.0 ** np.arange(9)
 SMALL_LEVELS = (0.5, 0.1, 0.01, 1e-6, 1e-30)
 """The delta at which steps are counted."""
 
-STEADY_RESIDUAL = 100.0
-"""1/epsilon where steps are swept along M or the step size."""
+STRICTEST = DELTAS[1]
+"""The delta at which steps are swept."""
 
 
 def steps_of_a_class(
@@ -43,7 +47,29 @@ def steps_of_a_class(
     return np.maximum(1, np.floor((s - lag) * (1 - 1e-12))), np.ceil(s * (1 + 1e-12))
 
 
-def epochs(S: NDArray[np.float64], K: int, delta: float = DELTAS[1]) -> NDArray[np.float64]:
+def first_steps(K: int, delta: float) -> int:
+    """The least N >= 10 K^2 with N-bar >= 10 Delta, from where Corollary 1 speaks.
+
+    There N/K + 1 > 10 sqrt(N ln(1/delta)), and it is so at every N with N/K >= 10 sqrt(N ln(1/delta)) + 10.
+    """
+    half = MUCH_GREATER / 2 * K * sqrt(log(1 / delta))
+    least = max(MUCH_GREATER * K**2, floor((half + sqrt(max(half**2 - K, 0.0))) ** 2 * (1 - 1e-12)))
+    surely = max(least, ceil((half + sqrt(half**2 + MUCH_GREATER * K)) ** 2 * (1 + 1e-12)))
+    N = np.arange(least, surely + 1)
+    return int(N[np.argmax(spoken_of(N, K, delta))])
+
+
+def spoken_of(N: NDArray[np.int64], K: int, delta: float) -> NDArray[np.bool_]:
+    """Whether N-bar >= 10 Delta."""
+    return np.asarray(MUCH_GREATER * radius_of(N, delta) <= -(-N // K))
+
+
+def largest_residual(run: ClassRun) -> float:
+    """1/epsilon, a power of ten, from where on the N with small residuals are spoken of: it takes 1/epsilon = N/K."""
+    return float(10.0 ** max(1, ceil(log10(first_steps(run.K, STRICTEST) / run.K))))
+
+
+def epochs(S: NDArray[np.float64], K: int, delta: float = STRICTEST) -> NDArray[np.float64]:
     """The least N after which each class has S steps with probability 1 - delta by the union bound."""
     low, high = S - 1, 4 * K * (S + 100)
     for _ in range(HALVINGS):
@@ -62,20 +88,21 @@ def _swept(K: int, M: ArrayLike, eta: ArrayLike, inverse: ArrayLike, position: A
 
 def along_residual(run: ClassRun) -> Series:
     """N until all residuals are epsilon, along 1/epsilon."""
-    return _swept(run.K, run.M, run.eta_Y, RESIDUALS, RESIDUALS, "1/epsilon")
+    inverse = largest_residual(run) * RESIDUALS / RESIDUALS[0]
+    return _swept(run.K, run.M, run.eta_Y, inverse, inverse, "1/epsilon")
 
 
 def along_M(run: ClassRun) -> Series:
-    """N until all residuals are 0.01, along M from where range R begins."""
+    """N until all residuals are one epsilon, along M from where range R begins."""
     least = max(1000.0, (MUCH_GREATER / run.eta_Y) ** (1 / 0.99))
     M = np.ceil(least * 10.0 ** np.linspace(0, 6, 25))
-    return _swept(run.K, M, run.eta_Y, STEADY_RESIDUAL, M, "M")
+    return _swept(run.K, M, run.eta_Y, largest_residual(run), M, "M")
 
 
 def along_rate(run: ClassRun) -> Series:
-    """N until all residuals are 0.01, along whole 1/eta_Y in range R at M = 10^9."""
+    """N until all residuals are one epsilon, along whole 1/eta_Y in range R at M = 10^9."""
     inverse = np.unique(np.floor(np.geomspace(2, 1 / least_rate(LARGE_M), 25)))
-    return _swept(run.K, LARGE_M, 1 / inverse, STEADY_RESIDUAL, inverse, "1/eta_Y")
+    return _swept(run.K, LARGE_M, 1 / inverse, largest_residual(run), inverse, "1/eta_Y")
 
 
 def rate(run: ClassRun, M: ArrayLike, eta: ArrayLike, inverse: ArrayLike) -> NDArray[np.float64]:
@@ -92,8 +119,21 @@ def undrawn(run: ClassRun) -> Series:
     return by_formula(np.floor(EVIDENCE / -np.log1p(-1 / run.K)), step=EVIDENCE, clock="ln(1/delta)")
 
 
-def steps_enough(run: ClassRun) -> tuple[Series, NDArray[np.float64]]:
-    """N until all residuals are epsilon by the union bound, and the most that is proved of it."""
+def first_spoken_of(run: ClassRun, delta: float) -> float:
+    """The first N of which Corollary 1 speaks: from there on its number of steps serves this delta."""
+    return first_steps(run.K, delta)
+
+
+def least_for_any(run: ClassRun, delta: float) -> float:
+    """8 K ln(K/delta), with which the number of steps serves every delta."""
+    return 8 * run.K * log(run.K / delta)
+
+
+def steps_enough(run: ClassRun, least_for: Callable[[ClassRun, float], float]) -> tuple[Series, NDArray[np.float64]]:
+    """N until all residuals are epsilon by the union bound, and the most that is proved of it.
+
+    That is 2 K S or, if it is more, ``least_for`` a delta; S of a class.
+    """
     K = run.K
     M, eta, inverse = (np.asarray(x, dtype=np.float64) for x in np.broadcast_arrays(run.M, run.eta_Y, RESIDUALS))
     S = steps_of_a_class(M, eta, inverse)
@@ -103,6 +143,6 @@ def steps_enough(run: ClassRun) -> tuple[Series, NDArray[np.float64]]:
         value += ((least + most) / 2).tolist()
         radius += ((most - least) / 2).tolist()
         of_a_class = 2 * np.ceil((inverse + np.log(M * inverse)) / eta)
-        bound += (K * np.maximum(of_a_class, 8 * np.log(K / delta))).tolist()
+        bound += np.maximum(K * of_a_class, least_for(run, delta)).tolist()
         label += [f"delta = {delta:g}, epsilon = {1 / x:g}" for x in inverse]
     return series(value, radius=radius, label=tuple(label)), np.array(bound)

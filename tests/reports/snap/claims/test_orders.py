@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from marginaudit.reports import LEDGER, Series, Verdict
 from marginaudit.reports.series import by_formula, exact_series
 from marginaudit.reports.snap import ClassRun
-from marginaudit.reports.snap.claims.corollary1_steps import LARGE_M, STEADY_RESIDUAL
+from marginaudit.reports.snap.claims.corollary1_steps import LARGE_M
 from marginaudit.reports.snap.claims.lemma8 import LOG_VOCABULARIES
 from tests.reports.snap.samples import on, run
 from tests.twins import part, scaled, twin
@@ -32,8 +32,8 @@ ORDERS: tuple[tuple[str, str, Callable[[Any], Any]], ...] = (
     ("snap.corollary1", "Sigma, delta = 0.01", lambda N: ETA_Y * np.sqrt(N * np.log(100))),
     ("snap.corollary1", "Late sigma, delta = 0.1", lambda N: K * np.sqrt(np.log(10) / N)),
     ("snap.corollary1", "Steps along epsilon", lambda x: K * x / ETA_Y * np.log(M * x)),
-    ("snap.corollary1", "Steps along M", lambda x: K * STEADY_RESIDUAL / ETA_Y * np.log(x * STEADY_RESIDUAL)),
-    ("snap.corollary1", "Steps along eta_Y", lambda x: K * STEADY_RESIDUAL * x * np.log(LARGE_M * STEADY_RESIDUAL)),
+    ("snap.corollary1", "Steps along M", lambda x: K * 1000 / ETA_Y * np.log(x * 1000)),
+    ("snap.corollary1", "Steps along eta_Y", lambda x: K * 1000 * x * np.log(LARGE_M * 1000)),
     ("snap.theorem4.scan", "B = O(ln t)", lambda L: 0 * L + 1),  # of B/ln t
     ("snap.theorem4.snap", "B = O(lnln t)", lambda t: np.log(np.log(t))),
     ("snap.theorem4.snap", "exp(2B) = O(ln t)", np.log),
