@@ -1,11 +1,13 @@
 """Steps and numbers of docs/proofs-snap.md on overlaps, attention and the constants beside the printed statements."""
 
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy.optimize import root
 from scipy.stats import binom
 
 from marginaudit.orders.snap import overlap_of, weakly_correlated_dataset
@@ -224,3 +226,79 @@ def test_7_9_phi_stays_below_its_bound_and_rises_near_a_stationary_point() -> No
     assert 6 / np.sqrt(4000) <= values.min() < values.max() < 1 / 3
     _, G, S = phi_with_G_and_S(C, np.zeros(3, dtype=int))
     assert (G * G).sum() / 2 + (G * S).sum() / 4000 < -1e-13
+
+
+def test_7_9_phi_less_a_part_of_the_sum_of_the_inverse_rises_too() -> None:
+    """L = Phi - 1^T B 1/M: near where its gradient is 0 the rest of eq. 10 is not, and L rises for one of two moves."""
+    D, M = np.array([[0.99, 0.003, 0.007], [0.006, 0.988, 0.006], [0.004, 0.009, 0.987]]), 4000
+
+    def at(z: Any) -> tuple[float, Any, Any]:
+        C = np.sqrt(D) * np.exp(z)
+        f = C / np.linalg.norm(C, axis=1, keepdims=True)
+        d = np.linalg.solve(f @ f.T, f)
+        s, Phi, G, _ = (np.linalg.inv(f @ f.T).sum(axis=1), *phi_with_G_and_S(C, np.zeros(3, dtype=int)))
+        apart = f * (d.sum(axis=0) - f)
+        gradient = G[0] + 2 / M * (s[:, None] * apart).sum(axis=0)
+        return Phi - s.sum() / M, gradient, ((1 - s)[:, None] * apart).sum(axis=0)
+
+    z = np.array([0.1, -0.2, 0.05])
+    numeric = [(at(z + 1e-5 * e)[0] - at(z - 1e-5 * e)[0]) / 2e-5 for e in np.eye(3)]
+    np.testing.assert_allclose(at(z)[1], numeric, rtol=1e-5)
+    C = np.sqrt(D) * np.exp(z)
+    _, G, S = phi_with_G_and_S(C, np.zeros(3, dtype=int))
+    np.testing.assert_allclose(at(z)[1] / 2 + at(z)[2] / M, G[0] / 2 + S[0] / M, rtol=1e-12)
+
+    def slope(x: Any) -> Any:
+        return at(np.array([0.0, *x]))[1][1:]
+
+    z = np.array([0.0, *root(slope, [0.0, 0.0], tol=1e-15).x])
+    assert np.abs(at(z)[1]).max() < 1e-14 < 1e-3 < np.abs(at(z)[2]).max()
+    _, gradient, rest = at(z - 1e-3 * at(z)[2])
+    assert gradient @ gradient / 2 + gradient @ rest / M < -1e-13
+
+
+def inverse_of(A: list[list[Fraction]]) -> list[list[Fraction]]:
+    """By elimination, in rational arithmetic; A is positive definite."""
+    K = len(A)
+    rows = [[*row, *(Fraction(int(i == j)) for j in range(K))] for i, row in enumerate(A)]
+    for i in range(K):
+        rows[i] = [x / rows[i][i] for x in rows[i]]
+        for j in range(K):
+            if j != i:
+                rows[j] = [x - rows[j][i] * y for x, y in zip(rows[j], rows[i], strict=True)]
+    return [row[K:] for row in rows]
+
+
+def xi_over_gamma_q_1(overlaps: dict[tuple[int, int], Fraction], K: int, n: int, M: int) -> Fraction:
+    """-E'_nn + (1/(M-1)) sum of E'_nk (section 7.7, step 2)."""
+    A = [
+        [Fraction(int(i == j)) + overlaps.get((min(i, j), max(i, j)), Fraction(0)) for j in range(K)] for i in range(K)
+    ]
+    B = inverse_of(A)
+    return B[n][n] - 1 - sum((B[n][k] for k in range(K) if k != n), Fraction(0)) / (M - 1)
+
+
+def test_7_10_three_classes() -> None:
+    values = [Fraction(x, 12) for x in range(12)]
+    seen = []
+    for a in values:
+        for b in values:
+            for c in values:
+                D = 1 + 2 * a * b * c - a * a - b * b - c * c
+                if D <= 0 or a + b == 0:
+                    continue
+                for M in (325, 10**9):
+                    xi = xi_over_gamma_q_1({(0, 1): a, (0, 2): b, (1, 2): c}, 3, 0, M)
+                    assert xi == (a * a + b * b - 2 * a * b * c + (a + b) * (1 - c) / (M - 1)) / D > 0
+                seen.append(a + b)
+    assert len(seen) > 500
+    assert max(seen) > 1, "also where 7.7 says nothing"
+
+
+def test_7_10_not_four_classes() -> None:
+    """Overlaps 0.6, 0.6 and 0.0001 of one class with three others, which share nothing among each other."""
+    hub = {(0, 1): Fraction(6, 10), (0, 2): Fraction(6, 10), (0, 3): Fraction(1, 10**4)}
+    assert float(xi_over_gamma_q_1(hub, 4, 3, 1300)) == pytest.approx(-1.9e-8, rel=0.03, abs=0)
+    assert xi_over_gamma_q_1(hub, 4, 3, 10**4) > 0
+    assert -mp.log(1 - mp.mpf("0.72") - mp.mpf("1e-8")) == pytest.approx(1.27, abs=0.01, rel=0)
+    assert "$0.6$, $0.6$ and $0.0001$" in PAGE

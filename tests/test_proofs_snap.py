@@ -1,6 +1,8 @@
 """The steps and the numbers of docs/proofs-snap.md, each on instances, in 60 digits where it is about h and h*."""
 
-from itertools import combinations
+from fractions import Fraction
+from itertools import combinations, pairwise
+from math import comb
 from typing import Any
 
 import mpmath as mp
@@ -276,6 +278,77 @@ def test_2_3_counts_are_within_3_delta_whatever_delta_is(K: int, times: int) -> 
             inside = binom.cdf(middle + room, N, 1 / K) - binom.cdf(middle - room - 1, N, 1 / K)
             assert inside >= probability - 1e-12
     assert 0.75 * 2 / 1.317 > 1.138
+
+
+@pytest.mark.parametrize("K", [2, 3, 10, 40])
+@pytest.mark.parametrize("times", [1, 7, 1000])
+def test_2_8_counts_are_within_six_times_a_radius_that_is_not_rounded(K: int, times: int) -> None:
+    """Also where 6 sqrt(N ln(1/delta)) is just below a whole number, and so near 0 that no count but N-bar is left."""
+    for N in (10 * K * K * times + r for r in (0, 1, K - 1)):
+        mean = -(-N // K)
+        for room in (0, *range(1, 40), *np.unique(np.geomspace(40, 6 * N**0.5, 40).astype(int)).tolist()):
+            least = -np.expm1(-(((room + 1) / 6) ** 2) / N)  # of 1 - delta, where the next count comes within reach
+            inside = binom.cdf(mean + room, N, 1 / K) - binom.cdf(mean - room - 1, N, 1 / K)
+            assert inside >= least - 1e-12
+
+
+@pytest.mark.parametrize("K", [2, 3, 4, 7])
+def test_2_8_the_mean_count_itself_is_likely_enough_in_rational_arithmetic(K: int) -> None:
+    for N in range(10 * K * K, 10 * K * K + K):
+        q, r = divmod(N, K)
+        mean, mode = -(-N // K), (N + 1) // K
+
+        def chance(k: int, N: int = N) -> Fraction:
+            return Fraction(comb(N, k) * (K - 1) ** (N - k), K**N)
+
+        assert chance(mode) == max(chance(k) for k in range(mode - 3, mode + 4))
+        assert (mean == mode) is (r in (0, K - 1))
+        if mean != mode:
+            assert chance(q + 1) / chance(q) == Fraction(q * (K - 1) + r, (q + 1) * (K - 1)) >= Fraction(20, 21)
+        assert chance(mean) ** 2 > Fraction(1, 16 * N)
+        assert chance(mean) >= Fraction(1, N)
+
+
+@pytest.mark.parametrize(("M", "eta"), [(1000, 0.999), (5000, 0.5), (10**6, 0.01)])
+def test_2_8_shares_along_the_recursion(M: int, eta: float) -> None:
+    """Sums p = 1/g*, their steps, and late ones, in many digits."""
+    star = precise_star(400, M, eta)
+    p = [M - 1 + mp.exp(x) for x in star]
+    steps = [after - before for before, after in pairwise(p)]
+    assert all(0 < step <= (mp.e - 1) * M * mp.mpf(eta) for step in steps)
+    x_1 = zeros(M)[1]
+    assert all(mp.exp(star[k]) >= mp.mpf("0.5") * M * eta * k for k in range(401) if eta * k >= 8 * x_1)
+    assert eta < 0.1 or eta * 400 >= 8 * x_1
+    for k in (0, 1, 5, 100, 399):
+        for m in (1, 50, 200, 400):
+            assert abs(p[m] / p[k] - 1) <= (mp.e - 1) * mp.mpf(eta) * abs(k - m) * M / p[k]
+
+
+def test_2_8_the_numbers() -> None:
+    assert 6 * (mp.e - 1) < mp.mpf("10.4") < 6 * mp.mpf("1.74")
+    assert 30 * (mp.e - 1) < 52
+    assert 40 * mp.log(2) > mp.mpf("0.2") ** 2  # y + 1 <= 6 y
+    assert 2 * mp.mpf("1.317") + 1 / mp.sqrt(40) <= mp.mpf("2.8")
+    assert mp.mpf(20) / 21 * mp.mpf("0.75") / mp.mpf("2.8") > mp.mpf(1) / 4 >= 1 / mp.sqrt(40)
+    assert mp.mpf("0.105") ** 2 < mp.mpf("0.0111") < 2 * mp.mpf("0.006")
+    assert mp.log(10**4) > mp.mpf("9.21") > 1 / mp.mpf("0.1086")
+    assert mp.mpf("0.1") / mp.mpf("9.21") < mp.mpf("0.0109")
+    assert 2 * (mp.mpf("0.1086") + mp.mpf("0.1") + mp.mpf("0.0109")) < mp.mpf("0.44")
+    for M, eta in ((1000, 0.999), (1000, 0.02), (10**12, 0.5)):
+        for inverse in (10, 100, 1e7):
+            order = mp.mpf(inverse) / eta * mp.log(M * inverse)
+            assert 2 * mp.ceil((inverse + mp.log(M * inverse)) / eta) < mp.mpf("0.44") * order
+
+
+@pytest.mark.parametrize("K", [2, 3, 17, 300])
+def test_2_8_with_delta_much_less_than_n_bar_a_count_of_half_the_mean_is_rare(K: int) -> None:
+    """At the least delta that N allows; and below (1-1/K)^N, where it is not so, Delta is not less than N-bar."""
+    for N in (10 * K**2, 10 * K**2 + 1, 13 * K**2 - 1, 10**3 * K**2, 10**9 * K**2):
+        mean = -(-N // K)
+        evidence = mp.mpf(mean // 10) ** 2 / N  # Delta <= N-bar/10
+        assert mp.log(K) - mp.mpf(N) / (8 * K) <= -evidence
+        unlikely = -N * mp.log1p(mp.mpf(-1) / K)
+        assert mp.ceil(mp.sqrt(N * unlikely)) >= mean
 
 
 # 8. What the source prints, beside what is proved

@@ -116,13 +116,6 @@ MOST_RISE = Fraction(51, 100)
 
 EQUAL = "overlaps stay equal: two classes that share a token, or symmetric ones of one query"
 
-FOR_EVER = (
-    "whether xi_n > 0 beyond the t to which section 7.9 of docs/proofs-snap.md proves it; for two classes, symmetric "
-    "ones and one common token it is proved at every t. That -ln det(I+E) never rises, which would settle it, is "
-    "false: near its stationary points it does"
-)
-"""The open question behind a statement on every t."""
-
 
 def symmetric(run: ClassRun) -> bool:
     """Whether the classes are those of Corollary 2, exactly."""

@@ -1,11 +1,10 @@
 """Theorem 2: under eq. 10 distinct tokens gain attention (a), and one that is common loses it (b)."""
 
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.snap.conditions import THEOREM_5, slow_decoder
+from marginaudit.reports.snap.conditions import THEOREM_5, not_three_classes, slow_decoder
 from marginaudit.reports.snap.eq10 import AT_THE_TIME, EQ_10, FROM_ZERO, assumption_2_never_met, common_beside_distinct
 from marginaudit.reports.snap.readings import PAGE, SOURCE, variant
 from marginaudit.reports.snap.token_gains import (
-    FOR_EVER,
     gain,
     lose,
     nothing_common,
@@ -13,11 +12,27 @@ from marginaudit.reports.snap.token_gains import (
     positive_along_eq_10,
 )
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import proved, unsettled
+from marginaudit.reports.standing import Implication, proved, unsettled
 
 PROOF = PAGE + "77-snaptheorem2distinct-snaptheorem2common-and-snaptheorem3growth"
 
 ONE_COMMON = ("single_common", "distinct_beside_common")
+
+THREE_CLASSES = Implication(
+    sources=("snap.theorem1.form.rederived",),
+    condition="there are three classes",
+    proof=PAGE + "710-snaptheorem2distinctfrom-zero-and-snaptheorem3growthfrom-zero-for-three-classes",
+    unmet=not_three_classes,
+)
+"""All xi_n > 0 along eq. 10 from Z = 0."""
+
+FOUR_CLASSES = (
+    "whether xi_n > 0 for four classes or more beyond the t to which section 7.9 of docs/proofs-snap.md proves it (for "
+    "two or three, symmetric ones and one common token it is proved at every t): tried was that -ln det(I+E), or it "
+    "less 1/M of the sum of (I+E)^-1, never rises, but near their stationary points both do, and missing is a bound on "
+    "all such rises together"
+)
+"""The open question behind a statement on every t."""
 
 DISTINCT = Claim(
     id="snap.theorem2.distinct",
@@ -49,8 +64,8 @@ DISTINCT_FROM_ZERO = variant(
         f"from 1 to the last that is recorded; {EQ_10}."
     ),
     assumptions=THEOREM_5,
-    standing=unsettled(FOR_EVER, hunted=11),
-    implications=positive_along_eq_10("72-snaptheorem2distinctfrom-zero-where-71-applies"),
+    standing=unsettled(FOUR_CLASSES, hunted=28),
+    implications=(*positive_along_eq_10("72-snaptheorem2distinctfrom-zero-where-71-applies"), THREE_CLASSES),
     judgement=gain("Distinct tokens", from_zero=True),
     absent=nothing_distinct,
 )

@@ -10,6 +10,7 @@ from marginaudit.reports.claim import BeyondTheRun, Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.snap.claims.theorem2 import FOUR_CLASSES, THREE_CLASSES
 from marginaudit.reports.snap.conditions import THEOREM_5, slow_decoder
 from marginaudit.reports.snap.eq10 import (
     EQ_10,
@@ -26,7 +27,7 @@ from marginaudit.reports.snap.eq10 import (
 )
 from marginaudit.reports.snap.readings import FAST_DECODER, PAGE, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.token_gains import FOR_EVER, positive_along_eq_10
+from marginaudit.reports.snap.token_gains import positive_along_eq_10
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved, unsettled
 from marginaudit.training.approximation import Approximation
@@ -196,8 +197,8 @@ GROWTH_FROM_ZERO = variant(
     FROM_ZERO,
     source=f"{GROWTH.source}, with Assumption 2 at Z = 0 alone",
     statement=GROWTH.statement.replace("lose and attention meets Assumption 2", "lose, to the last recorded t"),
-    standing=unsettled(FOR_EVER, hunted=22),
-    implications=positive_along_eq_10("75-snaptheorem3growthfrom-zero-where-71-applies"),
+    standing=unsettled(FOUR_CLASSES, hunted=26),
+    implications=(*positive_along_eq_10("75-snaptheorem3growthfrom-zero-where-71-applies"), THREE_CLASSES),
     judgement=eq_12(while_assumption_2=False),
     absent=partial(unseen, while_assumption_2=False),
 )

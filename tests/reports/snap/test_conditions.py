@@ -204,17 +204,23 @@ def test_steps_of_sigma_early_and_late() -> None:
     least = corollary1.late_from(at, 0.1, late.step)
     x = larger_zero(np.log([5000.0]))[0]
     np.testing.assert_allclose(least, 30 * (np.sqrt(late.step * np.log(10)) + 4 * x), rtol=1e-12)
-    assert early.step[0] == 100
+    every = corollary1.sigmas(at, 0.1, late=False, any_delta=True)
+    assert every.step is not None
+    assert every.step[0] == 100
+    spoken = [N for N in every.step.tolist() if 10 * np.ceil(np.sqrt(N * np.log(10))) <= -(-N // 3)]
+    assert early.step.tolist() == spoken
+    assert 100 not in spoken
     assert (late.step >= least).all()
     assert set(early.step[early.step >= corollary1.late_from(at, 0.1, early.step)].tolist()) == set(late.step.tolist())
     with pytest.raises(BeyondTheRun):
         corollary1.sigmas(on(CASES["snap-symmetric"](), at=(90,), steps=90, seeds=50), 0.1, late=True)
-    for name, measured in parts(corollary1.COROLLARY1).items():
-        if "igma" in name:
-            assert isinstance(measured, HiddenConstant)
-            step = measured.measure(at).step
-            assert step is not None
-            assert (step[0] == 100) == name.startswith("Sigma"), name
+    for claim in (corollary1.COROLLARY1, corollary1.COROLLARY1_ANY_DELTA):
+        for name, measured in parts(claim).items():
+            if "igma, delta" in name:
+                assert isinstance(measured, HiddenConstant)
+                step = measured.measure(at).step
+                assert step is not None
+                assert (step[0] == 100) == (claim.id.endswith("any-delta") and name.startswith("Sigma")), name
 
 
 def test_vocabularies_and_rates_are_swept_in_range_r() -> None:

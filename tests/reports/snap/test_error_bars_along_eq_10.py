@@ -240,7 +240,7 @@ def test_bars_of_theorem_1(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bars_of_theorem_5(monkeypatch: pytest.MonkeyPatch) -> None:
     at = run("snap-symmetric")
     steps = corollary1_steps.steps_of_a_class(
-        np.array([5000.0]), np.array([0.5]), np.asarray(corollary1_steps.RESIDUALS, dtype=np.float64)
+        np.array([5000.0]), np.array([0.5]), np.geomspace(1e4, 1e10, 7, dtype=np.float64)
     )
     least, most = (corollary1_steps.epochs(S, 3) for S in steps)
     found = corollary1_steps.along_residual(at)
@@ -260,7 +260,9 @@ def test_bars_of_quantiles_over_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.value.tolist(), found.radius.tolist()) == ([(1964 + 1992) / 2], [(1992 - 1964) / 2 + 3])
     sigma = Approximation(value[:, None], error[:, None])
     monkeypatch.setattr(corollary1, "drawn", lambda *_: SimpleNamespace(step=np.array([4]), sigma=sigma))
-    np.testing.assert_array_equal(corollary1.sigmas(run("snap-symmetric"), 0.01, late=False).radius, found.radius)
+    np.testing.assert_array_equal(
+        corollary1.sigmas(run("snap-symmetric"), 0.01, late=False, any_delta=True).radius, found.radius
+    )
     few = quantile(Approximation(value[:20, None], error[:20, None]), np.array([4]), 0.01)
     assert (few.value.tolist(), few.radius.tolist()) == ([value[:20].max()], [np.inf])
     both = largest(Approximation(np.array([[1.0, -7.0], [2.0, 0.5]]), np.array([[0.1, 0.2], [0.4, 0.3]])))

@@ -119,6 +119,21 @@ def test_overlaps_stay_equal_for_pairs_and_symmetric_classes(target: str) -> Non
     assert nearly.reservation(("symmetric_classes", "uniform_classes")) == "To rounding: symmetric_classes."
 
 
+@pytest.mark.parametrize("target", FROM_ZERO)
+def test_three_classes_are_enough_however_long_the_run(target: str) -> None:
+    at = next(one for one in LEDGER[target].implications if one.condition == "there are three classes").unmet
+    assert at(PATH) is None
+    assert at(THREE) is None
+    for other in (ALONE, PAIR, PAIRS):
+        assert at(other) == "there are not three classes"
+    data = classes({"a": 9, "x": 2, "z": 1}, {"b": 9, "x": 2, "y": 2}, {"c": 9, "y": 2, "z": 1}, M=10**6).dataset
+    for lr_z in (0.05, 1e9):
+        run = ClassRun(data, ClassConfig(lr_z=lr_z, steps=10**6))
+        found = LEDGER[target].judge(run)
+        assert (found.verdict, found.evidence) == (HOLDS, Evidence.PROVED), found.detail
+        assert ("as there are three classes" in found.detail) is (may_rise(run) is not None) is (lr_z > 1)
+
+
 def test_phi_stays_small_for_weak_overlaps_and_steps_that_are_not_too_many() -> None:
     """-ln det(I+E) of equal overlaps e = 1/5 is -ln((1-e)^2 (1+2e)); with 0.51/2 it leaves (K x/M)^2 so much."""
     assert several_common(THREE) is None
@@ -214,13 +229,13 @@ def test_the_other_conditions() -> None:
     assert at(ClassRun(PAIR.dataset, ClassConfig(lr_y=1.0))) is None
     assert at(ClassRun(PAIR.dataset, ClassConfig(lr_y=1.01))) == "eta_Y is above 1"
     assert at(ALONE) == "there is one class"
-    assert unmet(SNAP, "snap.lemma17")(PAIR) is None
-    assert unmet(SNAP, "snap.lemma17")(classes({"a": 1}, {"a": 1})) == "|lambda_1| is not below 1"
+    assert unmet(SNAP, "snap.lemma17.literal")(PAIR) is None
+    assert unmet(SNAP, "snap.lemma17.literal")(classes({"a": 1}, {"a": 1})) == "|lambda_1| is not below 1"
 
 
 def test_lemma_17_is_violated_by_minus_one_where_no_eigenvalue_is_larger() -> None:
     """Of two classes alike the eigenvalues are 1 and -1, of three 2, -1 and -1."""
-    found = [verdict("snap.lemma17", classes(*[{"a": 1.0}] * K)) for K in (2, 3)]
+    found = [verdict("snap.lemma17.literal", classes(*[{"a": 1.0}] * K)) for K in (2, 3)]
     assert found == [VIOLATED, Verdict.NOT_APPLICABLE]
 
 
@@ -245,7 +260,7 @@ def test_what_is_proved_for_every_step_size_is_decided_at_every_step_size(lr_y: 
     assert verdict("snap.remark1", run) is VIOLATED
     assert verdict("snap.lemma12.any-step", run) is VIOLATED
     assert verdict("snap.remark1", ClassRun(APART.dataset, ClassConfig(lr_y=lr_y))) is HOLDS
-    assert verdict("snap.remark1", ClassRun(WHOLE.dataset, ClassConfig(lr_y=lr_y))) is VIOLATED
+    assert verdict("snap.remark1", ClassRun(WHOLE.dataset, ClassConfig(lr_y=lr_y))) is Verdict.NOT_APPLICABLE
 
 
 def test_what_is_proved_of_every_step_needs_none() -> None:
