@@ -27,7 +27,7 @@ from marginaudit.reports.plots.measured import curve_title, measured_figure, ren
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims.lemma17 import LEMMA17_BOUND
 from marginaudit.reports.snap.claims.theorem1_a import XI_POSITIVE
-from marginaudit.reports.source_words import MOST_WORDS
+from marginaudit.reports.source_words import MOST_WORDS, Form
 from marginaudit.reports.standing import Severity, Status
 from marginaudit.training.ntp.model.losses import log_infimum_ball
 from tests.pages import ROOT, anchors
@@ -35,37 +35,17 @@ from tests.twins import OF_KIND, decided_with, opposite, parts, scaled_bound, tu
 
 PAPER_OF: Mapping[str, Paper] = {claim.id: paper for paper in PAPERS for claim in paper.claims}
 
-VARIANTS = {
-    "snap.corollary2.any-classes",
-    "snap.lemma11.any-delta",
-    "snap.lemma9.scan.any-t",
-    "snap.theorem1.a.any-t",
-    "snap.theorem2.common.from-zero",
-    "snap.theorem2.distinct.from-zero",
-    "snap.theorem3.gain.sgd",
-    "snap.theorem3.growth.from-zero",
-    "snap.eq71.continuous",
-    "snap.lemma12.Y.eq26",
-}
-"""Of printed statements, with names that do not tell it."""
-
-
-def printed(name: str) -> bool:
-    """Whether the source prints the statement."""
-    return not (name.endswith((".rederived", ".any-step", ".any-M")) or name.startswith("sharp.") or name in VARIANTS)
-
 
 def is_quoted(claim: Claim) -> None:
     """A printed statement is quoted with its place; another names the printed one that it corrects or sharpens."""
     words = claim.source_words
-    if printed(claim.id):
+    if words.form is Form.PRINTED:
         assert words.quotation
         assert words.place
         assert not words.corrects
         assert len(words.quotation.split()) <= MOST_WORDS
     else:
-        assert printed(words.corrects)
-        assert words.corrects in LEDGER
+        assert LEDGER[words.corrects].source_words.form is Form.PRINTED
         assert words.reading
         assert not words.quotation
     assert all(text == " ".join(text.split()) for text in (words.quotation, words.place, words.reading))
@@ -168,20 +148,18 @@ DECIDED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
 OTHERWISE: Mapping[str, Callable[[Any], Judgement]] = {
     "ntp.prop1.direction": turned,
     "ntp.theorem3.order": opposite,
-    "ntp.theorem3.order.any-step": opposite,
-    "ntp.theorem3.order.rederived": opposite,
+    "ntp.theorem3.order.any-t": opposite,
 }
 """Twins that are not those of their kind."""
 
-BOUND_BY: Mapping[str, Judgement] = {"snap.lemma17": LEMMA17_BOUND, "snap.theorem1.a": XI_POSITIVE}
+BOUND_BY: Mapping[str, Judgement] = {"snap.lemma17.literal": LEMMA17_BOUND, "snap.theorem1.a": XI_POSITIVE}
 """The bounds that procedures judge by."""
 
 FALSE: Mapping[str, str] = {
     "ntp.corollary1.upper": "",
     "ntp.corollary1.upper.rederived": "",
     "ntp.theorem2.floor": "",
-    "ntp.theorem3.prediction": "",
-    "ntp.theorem3.prediction.rederived": "",
+    "ntp.theorem3.prediction.any-length": "",
     "snap.remark1": "",
     "snap.remark2": "One c serves every s",
     "snap.remark3": "M^-(1-omega_0) > M^-0.99",
@@ -192,9 +170,9 @@ FALSE: Mapping[str, str] = {
     "snap.theorem4.growth": "The bound's logarithm",
     "snap.theorem4.ends": "",
     "snap.theorem1.b": "After, at t_0 along ln M",
-    "snap.lemma10": "The first bound below the second",
+    "snap.lemma10.any-N": "The first bound below the second",
     "snap.lemma11.any-delta": "Eq. 62 with Delta/N-bar, late, delta = (1-1/K)^N/2",
-    "snap.corollary1": "Steps along delta",
+    "snap.corollary1.any-delta": "Steps along delta",
     "snap.lemma9.scan.any-t": "",
     "snap.lemma12.any-step": "Eq. 66 against SGD",
     "snap.theorem1.form": "",
@@ -208,7 +186,8 @@ FALSE: Mapping[str, str] = {
 """The parts of claims that are themselves violated; "" for a claim of one part."""
 
 LONG = {
-    "ntp.theorem3.order.rederived": 50_000,
+    "ntp.theorem3.order": 50_000,
+    "ntp.theorem3.prediction": 10**7,
     "sharp.floor": 50_000,
     "sharp.floor.any-step": 50_000,
     "ntp.theorem2.rate": 50_000,

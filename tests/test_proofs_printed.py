@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import brentq
 
 from marginaudit.margins.ntp import solve_kq
-from marginaudit.orders.ntp import Dataset, Sample, dataset_from_document, free_dataset
+from marginaudit.orders.ntp import SENTENCES, Dataset, Sample, dataset_from_document, free_dataset
 from marginaudit.orders.snap import CASES, SequenceClasses, overlap_of
 from marginaudit.reports import LEDGER
 from marginaudit.reports.ntp import Config, Run
@@ -83,6 +83,22 @@ def test_4_2_the_number_at_which_it_does() -> None:
     least = number(NTP, "15.2", r"\$A\\gt(5\.\d+)\$")
     assert least - 0.01 < 4 * math.log(2 + math.sqrt(5)) < least
     assert 900 * 0.1 / math.sqrt(3) > number(NTP, "15.2", r"sqrt3\\gt(\d+)") > 50
+
+
+@pytest.mark.parametrize("A", [51.0, 51.96, 80.0, 1000.0])
+def test_4_2_on_data_closed_under_prefixes_too(A: float) -> None:
+    """The prefixes of y o x x x."""
+    text = section(NTP, "15.2")
+    following = dict(zip("yoxz", "oxzy", strict=True))
+    samples = tuple(Sample(tuple("yoxxx"[:k]), "oxxxx"[k - 1]) for k in range(1, 6))
+    data = Dataset("prefixes", tuple("yoxz"), samples, (1,) * 5, following)
+    assert SENTENCES.check(data, "prefix_closed").holds
+    gradient = loss_gradient(data, A * Run(data, Config()).ov.optimal().matrix, np.zeros((4, 4)))
+    found = -5 * gradient[data.index["y"], data.index["x"]] / A
+    assert found == pytest.approx(-(1 / 9 - 1 / 16 - 2 / 25), abs=1e-4)
+    assert r"\frac19-\frac1{16}-\frac2{25}" in text
+    assert found > -number(NTP, "15.2", r"below \$(-0\.\d+)\$")
+    assert number(NTP, "15.2", r"at every \$A\\gt(\d+)\$") <= A
 
 
 @pytest.mark.parametrize("seed", range(12))

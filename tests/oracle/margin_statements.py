@@ -95,7 +95,8 @@ def _example1(e: Experiment, steps: Iterable[int]) -> Answer:
 STATEMENTS: dict[str, Statement] = {
     "ntp.prop2.closed-form": _closed_form,
     "ntp.prop2.corollary": _corollary,
-    "ntp.prop2.prefix-closed": _closed_form,
+    "ntp.prop2.closed-form.any-data": _closed_form,
+    "ntp.prop2.corollary.any-data": _corollary,
     "ntp.example1": _example1,
     "sharp.prop2": _sharp,
     "sharp.single-optimum": _single_optimum,

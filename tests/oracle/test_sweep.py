@@ -73,12 +73,12 @@ def lie_found(truth: Experiment, audit: Audited, claim: str, **changes: int | st
 
 DECIDED = sorted(
     name
-    for name in set(STATEMENTS) - {"ntp.theorem2.rate", "ntp.theorem3.order.rederived"}
+    for name in set(STATEMENTS) - {"ntp.theorem2.rate", "ntp.theorem3.order"}
     if not name.startswith(("sharp.floor", "sharp.rate"))
 )
 """What a run so short decides; the others are limits."""
 
-FROM_A_THRESHOLD = ("ntp.lemma7", "ntp.lemma7.rederived", "ntp.theorem3.order", "ntp.theorem3.order.any-step")
+FROM_A_THRESHOLD = ("ntp.lemma7", "ntp.lemma7.rederived", "ntp.theorem3.order.any-t", "ntp.theorem3.prediction")
 """Entries can refute these and not prove them."""
 
 
@@ -100,7 +100,7 @@ def test_a_number_that_is_off_is_noticed(truth: Experiment, example: Audited, cl
 
 
 def test_hidden_constants_are_compared(truth: Experiment, example: Audited) -> None:
-    for claim in ("ntp.prop1.loss", "ntp.theorem3.order"):
+    for claim in ("ntp.prop1.loss", "ntp.theorem3.order.any-t"):
         off = example.rows[claim]["constant"] * 1.001
         assert lie_found(truth, example, claim, constant=off) == {"number"}
 
@@ -113,7 +113,7 @@ def test_the_first_informative_step_is_compared(truth: Experiment, example: Audi
 
 
 def test_what_is_said_of_short_sentences_is_compared(truth: Experiment, example: Audited) -> None:
-    detail = example.rows["ntp.theorem3.prediction.rederived"]["detail"]
+    detail = example.rows["ntp.theorem3.prediction.any-length"]["detail"]
     told = re.search(r": (\d+) are answered", detail), re.search(r"from step: 2: (\w+)", detail)
     count, since = (found[1] for found in told if found is not None)
     for lie in (
@@ -121,20 +121,20 @@ def test_what_is_said_of_short_sentences_is_compared(truth: Experiment, example:
         detail.replace(f"from step: 2: {since}", "from step: 2: never"),
         detail.replace(f"from step: 2: {since}", f"from step: 2: {int(since) - 1} or earlier"),
     ):
-        assert lie_found(truth, example, "ntp.theorem3.prediction.rederived", detail=lie) == {"evidence"}
+        assert lie_found(truth, example, "ntp.theorem3.prediction.any-length", detail=lie) == {"evidence"}
 
 
 def test_a_first_step_that_error_bars_leave_open_is_no_lie(truth: Experiment, example: Audited) -> None:
-    detail = example.rows["ntp.theorem3.prediction.rederived"]["detail"]
+    detail = example.rows["ntp.theorem3.prediction.any-length"]["detail"]
     later = re.sub(r"from step: 2: \d+", "from step: 2: 5 or earlier", detail)
     assert later != detail
-    assert not lie_found(truth, example, "ntp.theorem3.prediction.rederived", detail=later)
+    assert not lie_found(truth, example, "ntp.theorem3.prediction.any-length", detail=later)
 
 
 def test_a_longer_sentence_is_no_shortest_one(truth: Experiment, example: Audited) -> None:
-    witness = example.rows["ntp.theorem3.prediction"]["witness"]
+    witness = example.rows["ntp.theorem3.prediction.any-length"]["witness"]
     longer = witness | {"copies": witness["copies"] + 1}
-    assert lie_found(truth, example, "ntp.theorem3.prediction", witness=longer) == {"evidence"}
+    assert lie_found(truth, example, "ntp.theorem3.prediction.any-length", witness=longer) == {"evidence"}
 
 
 def test_assumptions_are_compared(truth: Experiment, example: Audited) -> None:

@@ -85,6 +85,11 @@ def row_faults(
         return
     yield from _evidence(claim, row)
     failing = [name for name in statement.needs if known[name] is False]
+    if not failing and not all(known[name] for name in statement.setting):
+        if verdict in ("not-applicable", "inconclusive"):
+            return
+        if verdict == "violated" or row["evidence"] != "proved":
+            yield Disagreement("verdict", f"{verdict} {row['evidence']} outside the setting")
     silent = [] if failing else [reason(T) for reason in statement.silent]
     reasons = failing or [reason for reason in silent if reason]
     if reasons:

@@ -42,12 +42,14 @@ class Statement:
     silent : from a problem to why it says nothing, "" where it speaks, None where float64 leaves that open
     true : whether it is true
     entries : its two sides at a place
+    setting : assumptions of its source's setting, outside of which it is not applicable, but where it is proved
     """
 
     needs: tuple[str, ...] = ()
     silent: tuple["Callable[[Truth], str | None]", ...] = ()
     true: Verdict = lambda T: True
     entries: Entries = lambda T, at: iter(())
+    setting: tuple[str, ...] = ()
 
 
 # Where statements say nothing
@@ -196,8 +198,8 @@ def start_near_one(T: Truth) -> bool | None:
 
 
 def lasting(T: Truth) -> bool | None:
-    """Theorems 2 and 3 from Z = 0: two classes, one common token, or so long as section 7.9 goes."""
-    if T.K == 2 or len(T.problem.common) == 1:
+    """Theorems 2 and 3 from Z = 0: two or three classes, one common token, or so long as section 7.9 goes."""
+    if T.K in (2, 3) or len(T.problem.common) == 1:
         return True
     if not T.recorded:
         return None
@@ -602,12 +604,14 @@ STATEMENTS: dict[str, Statement] = {
     "snap.lemma18": Statement(),
     "snap.lemma3": Statement(silent=(no_inverse,)),
     "snap.lemma5": Statement(silent=(no_M(2), no_inverse)),
-    "snap.remark1": Statement((*UNIFORM, "equal_overlaps"), (one_class, no_M(2), no_inverse), orthogonal, remark1),
+    "snap.remark1": Statement(
+        (*UNIFORM, "equal_overlaps"), (one_class, no_M(2), no_inverse), orthogonal, remark1, setting=A2
+    ),
     "snap.remark1.rederived": Statement((*UNIFORM, "equal_overlaps"), (one_class, no_M(2), no_inverse)),
     "snap.lemma6": Statement(silent=(no_M(2),), entries=lemma6),
     "snap.lemma7.gap": Statement(silent=(no_M(2),), entries=lemma7_gap),
     "snap.lemma7.limit": Statement(silent=(no_M(2),), entries=lemma7_limit),
-    "snap.remark2": Statement(silent=(no_M(2),), true=never),
+    "snap.remark2": Statement(silent=(no_M(4),), true=never),
     "snap.remark2.rederived": Statement(silent=(no_M(2),), entries=remark2),
     "snap.lemma8": Statement(("large_vocabulary",), entries=lemma8),
     "snap.lemma8.any-M": Statement(silent=(no_M(2),), true=enough_tokens, entries=lemma8),
@@ -622,7 +626,8 @@ STATEMENTS: dict[str, Statement] = {
     "snap.lemma9.scan.rederived": Statement(silent=(no_M(5),), entries=lemma9_scan_rederived),
     "snap.theorem1.b": Statement(R, (outside_range_R,), never),
     "snap.theorem1.b.rederived": Statement(silent=(no_M(5),), entries=theorem1_b_rederived),
-    "snap.lemma10": Statement(true=never),
+    "snap.lemma10": Statement(silent=(one_class,)),
+    "snap.lemma10.any-N": Statement(true=never),
     "snap.lemma10.rederived": Statement(),
     "snap.remark4": Statement(UNIFORM, (one_class,), entries=eq_60),
     "snap.lemma11": Statement(UNIFORM, (one_class, no_M(4))),
@@ -635,7 +640,8 @@ STATEMENTS: dict[str, Statement] = {
     "snap.theorem5": Statement(R, (outside_range_R,)),
     "snap.theorem5.any-step": Statement((*A2, *UNIFORM), true=small_rate),
     "snap.theorem5.rederived": Statement(UNIFORM, (no_M(2), no_inverse)),
-    "snap.corollary1": Statement(R, (outside_range_R,), never),
+    "snap.corollary1": Statement(R, (outside_range_R,)),
+    "snap.corollary1.any-delta": Statement(R, (outside_range_R,), never),
     "snap.corollary1.rederived": Statement(UNIFORM, (one_class, no_M(4), no_inverse)),
     "snap.eq71": Statement(R, (outside_range_R,)),
     "snap.eq71.continuous": Statement(R, (outside_range_R,), unknown),
@@ -643,8 +649,8 @@ STATEMENTS: dict[str, Statement] = {
     "snap.lemma14": Statement(("overlap_below_one",), entries=lemma14),
     "snap.lemma15": Statement(("overlap_below_one",), entries=lemma15),
     "snap.lemma16": Statement(A2, entries=lemma16),
-    "snap.lemma17": Statement(silent=(largest_from_one_on,), true=no_eigenvalue_minus_one, entries=lemma17),
-    "snap.lemma17.rederived": Statement(("overlap_below_one",), entries=lemma17),
+    "snap.lemma17": Statement(("overlap_below_one",), entries=lemma17),
+    "snap.lemma17.literal": Statement(silent=(largest_from_one_on,), true=no_eigenvalue_minus_one, entries=lemma17),
     "snap.theorem1.form": Statement(R, (outside_range_R,), never),
     "snap.theorem1.form.rederived": Statement(R, (outside_range_R,)),
     "snap.eq87": Statement(R, (outside_range_R,)),
@@ -692,13 +698,16 @@ STATEMENTS: dict[str, Statement] = {
         partial(eq_112, factor=1),
     ),
     "snap.eq112.rederived": Statement(UNIFORM, (*PATH, nothing_dominated), entries=partial(eq_112, factor=2)),
-    "snap.eq13": Statement(ONE_COMMON, (slow_decoder, no_M(5), bare, no_inverse), never, partial(weaker, printed=True)),
+    "snap.eq13": Statement(
+        ONE_COMMON, (slow_decoder, no_M(5), bare, no_inverse), never, partial(weaker, printed=True), setting=A2
+    ),
     "snap.eq13.rederived": Statement(ONE_COMMON, (no_M(5), bare, no_inverse), entries=partial(weaker, printed=False)),
     "snap.theorem4.closed-form": Statement(
         SECTION_6,
         IN_RANGE_R,
         start_at_one,
         partial(closed_form, printed=True),
+        setting=A2,
     ),
     "snap.theorem4.closed-form.rederived": Statement(
         ONE_COMMON, (no_M(5),), entries=partial(closed_form, printed=False)
@@ -708,6 +717,7 @@ STATEMENTS: dict[str, Statement] = {
         IN_RANGE_R,
         start_near_one,
         partial(scanning, printed=True),
+        setting=A2,
     ),
     "snap.theorem4.scan.rederived": Statement(ONE_COMMON, (no_M(5),), entries=partial(scanning, printed=False)),
     "snap.theorem4.snap": Statement(
@@ -715,10 +725,15 @@ STATEMENTS: dict[str, Statement] = {
         IN_RANGE_R,
         start_at_one,
         partial(snapping, printed=True),
+        setting=A2,
     ),
     "snap.theorem4.snap.rederived": Statement(ONE_COMMON, (no_M(5),), entries=partial(snapping, printed=False)),
     "snap.theorem4.growth": Statement(
-        SECTION_6, (slow_decoder, outside_range_R, nothing_distinct), far_from_one, partial(growing, printed=True)
+        SECTION_6,
+        (slow_decoder, outside_range_R, nothing_distinct),
+        far_from_one,
+        partial(growing, printed=True),
+        setting=A2,
     ),
     "snap.theorem4.growth.rederived": Statement(
         ONE_COMMON, (no_M(5), nothing_distinct), entries=partial(growing, printed=False)
@@ -728,6 +743,7 @@ STATEMENTS: dict[str, Statement] = {
         IN_RANGE_R,
         ends_inside,
         partial(ends, printed=True),
+        setting=A2,
     ),
     "snap.theorem4.ends.rederived": Statement(ONE_COMMON, (no_M(5),), entries=partial(ends, printed=False)),
     "snap.eq132": Statement(
