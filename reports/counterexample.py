@@ -16,7 +16,7 @@ def smallest_counterexample(paper: Paper, claim: Claim) -> Any | None:
     >>> from marginaudit.reports.audit.ledger import LEDGER, PAPERS
     >>> data = smallest_counterexample(PAPERS[0], LEDGER["ntp.theorem2.floor"])
     >>> PAPERS[0].kind.in_words(data)
-    '2 tokens, 1 sample (b a -> a; n(x) = x)'
+    '2 tokens, 3 samples (a -> b; b -> a; b a -> a; n(a) = b, n(b) = a)'
     """
     if not paper.package or not paper.has(claim):
         return None

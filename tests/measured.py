@@ -7,8 +7,8 @@ from marginaudit.reports import LEDGER, Claim
 
 
 def measured(claim: Claim) -> Claim:
-    """The claim of no paper: what is measured decides it alone."""
-    return replace(claim)
+    """The claim of no paper and of no setting: what is measured decides it alone."""
+    return replace(claim, setting=())
 
 
 def judgement(claim: str) -> Any:

@@ -29,7 +29,7 @@ WITHOUT = [
 def test_the_page_is_made_of_its_cells_and_complete() -> None:
     module = script("ablation")
     assert {claim: set(cells) for claim, cells in CELLS.items()} == {
-        claim.id: {module.WHOLE, *claim.assumptions} for paper in PAPERS for claim in paper.claims
+        claim.id: {module.WHOLE, *claim.asked} for paper in PAPERS for claim in paper.claims
     }
     assert (DOCS / "ablation.md").read_text(encoding="utf-8") == module.page()
 

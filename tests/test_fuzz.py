@@ -248,7 +248,7 @@ def test_any_words(command: str, words: list[str]) -> None:
 @given(st.integers(0, 99), st.sampled_from([[], ["--without", "injective"], ["--without", "orthonormal"]]))
 def test_hunts(seed: int, arguments: list[str]) -> None:
     with own_folder() as folder:
-        answer = kept("hunt", "ntp.prop2.prefix-closed", "--seconds", "0.05", "--seed", str(seed), *arguments, "--json")
+        answer = kept("hunt", "ntp.prop2.closed-form", "--seconds", "0.05", "--seed", str(seed), *arguments, "--json")
         found = json.loads(answer.out)
         names = {path.name for path in folder.iterdir()}
         assert names == {Path(found[kind]).name for kind in ("dataset", "certificate") if found[kind]}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marginaudit.reports.command.arguments import CLAIMS, JSON, ONE_PAPER, ledger, matching, one_claim, papers
-from marginaudit.reports.command.console import print_line, print_table, print_texts, width
+from marginaudit.reports.command.console import print_table, print_texts, print_wrapped, width
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.grid import NONE
 
@@ -64,8 +64,8 @@ def _print_counts(listed: "Sequence[Claim]") -> None:
 
     for name, of_paper in groupby(listed, key=lambda claim: claim.paper):
         found = counts((claim, claim.standing) for claim in of_paper)
-        beside = others_in_words(found)
-        print_line(f"{name or 'Of any paper'}: {in_words(found)}." + (f" Beside them: {beside}." if beside else ""))
+        parts = [in_words(found)] * bool(found["printed"]) + [others_in_words(found)]
+        print_wrapped(f"{name or 'Of any paper'}: {'. Beside them: '.join(filter(None, parts))}.")
 
 
 def _entry(claim: "Claim") -> dict[str, Any]:

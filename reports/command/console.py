@@ -159,6 +159,12 @@ def print_names(kind: str, names: Mapping[str, str], *, as_json: bool) -> None:
         print_line(f"{name:{left}}{text.partition(chr(10))[0]}".rstrip())
 
 
+def print_wrapped(text: str) -> None:
+    """Print a text, wrapped at blanks only; in a pipe at `GRID_WIDTH`."""
+    for line in wrap(printable(text), width(GRID_WIDTH), break_long_words=False, break_on_hyphens=False):
+        print_line(line)
+
+
 def print_line(text: str) -> None:
     """Print a line to standard output."""
     _print(Text(printable(text)), soft_wrap=True)

@@ -83,9 +83,9 @@ def what_fails(rows: Sequence[AuditRow], names: Mapping[str, str]) -> list[str]:
         lines += [wrong] if wrong else []
         for claim in ids:
             row, datasets = of_claims[claim][0], ", ".join(found.dataset for found in of_claims[claim])
-            severity = f", {row.standing.severity.value}," if row.standing.severity else ""
+            how = [failing(row.claim, row.paper), *([row.standing.severity.value] if row.standing.severity else [])]
             shown = f" ({names[claim]})" if names[claim] else ""
-            lines.append(f"  {claim}{shown}: {failing(row.claim, row.paper)}{severity} on {datasets}")
+            lines.append(f"  {claim}{shown}: violated ({', '.join(how)}) on {datasets}")
     return lines
 
 

@@ -25,11 +25,12 @@ def headline(claims: Sequence[dict[str, Any]]) -> str:
     failing = [(claim["claim"], claim["standing"]) for claim in claims if claim["violated"]]
     found = counts(failing)
     printed = sum(claim["claim"].source_words.form is Form.PRINTED for claim in claims)
-    parts = [f"{found['printed']} of {counted(printed, 'printed statement')} fail here"] if printed else []
+    fail = "fails" if found["printed"] == 1 else "fail"
+    parts = [f"{found['printed']} of {counted(printed, 'printed statement')} {fail} here"] if printed else []
     if found["printed"]:
         parts[0] += f", from {counted(found['causes'], 'cause')}"
     if others := others_in_words(found):
-        parts.append(f"so do {others}" if parts else f"{others} fail here")
+        parts.append(f"of what nobody printed {others}" if parts else f"failing here: {others}")
     elif not parts:
         parts.append(f"none of {counted(len(claims), 'statement')} fails here")
     if broken := sum(any(row["verdict"] == Verdict.BROKEN for row in claim["rows"]) for claim in claims):

@@ -54,8 +54,8 @@ def test_the_row_is_that_of_the_worst_sentence(audit: Audited, truth: Experiment
     assert speaks(truth, first)
     assert not speaks(truth, first - 1)
     t = row["worst_step"]
-    assert row["measured"] == pytest.approx(float(largest_wrong(truth, truth.states[t])), rel=1e-9)
-    assert row["bound"] == pytest.approx(float(eps(truth, t)), rel=1e-9)
+    assert row["measured"] == pytest.approx(float(largest_wrong(truth, truth.states[t])), rel=1e-9, abs=0)
+    assert row["bound"] == pytest.approx(float(eps(truth, t)), rel=1e-9, abs=0)
 
 
 def test_lies_are_noticed(audit: Audited, truth: Experiment) -> None:

@@ -62,7 +62,7 @@ class Told:
 
 
 def planted(judgement: Any, assumptions: tuple[str, ...] = ASSUMED) -> Claim:
-    return replace(LEDGER["ntp.prop2.closed-form"], id="planted", assumptions=assumptions, judgement=judgement)
+    return replace(LEDGER["ntp.prop2.closed-form.any-data"], id="planted", assumptions=assumptions, judgement=judgement)
 
 
 def searching(
@@ -275,13 +275,13 @@ def test_a_claim_without_an_end_ends_with_the_hunt(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.slow
 def test_the_closed_forms_counterexample_is_found_and_reproduced_from_its_file() -> None:
-    found = hunt(LEDGER["ntp.prop2.closed-form"], PAPER, seconds=15)
+    found = hunt(LEDGER["ntp.prop2.closed-form.any-data"], PAPER, seconds=15)
     assert found.dataset is not None
     assert found.dataset.V <= 6
     again = dataset_from_document(dataset_to_document(found.dataset))
-    finding = LEDGER["ntp.prop2.closed-form"].judge(Run(again))
+    finding = LEDGER["ntp.prop2.closed-form.any-data"].judge(Run(again))
     assert finding.verdict is Verdict.VIOLATED
-    assert all(check_assumption(again, name).holds for name in LEDGER["ntp.prop2.closed-form"].assumptions)
+    assert all(check_assumption(again, name).holds for name in LEDGER["ntp.prop2.closed-form.any-data"].assumptions)
 
 
 def test_a_paper_without_a_space_of_datasets_is_refused() -> None:
@@ -310,7 +310,7 @@ def test_a_sample_goes_where_another_one_can_take_its_token() -> None:
     n = {"a": "a", "b": "b", "c": "c", "d": "e", "e": "d"}
     samples = (Sample(("b", "c"), "b"), Sample(("d", "c"), "e"), Sample(("a", "e", "c"), "d"))
     start = Dataset("three", tuple("abcde"), samples, (1, 1, 1), next_token=n)
-    smallest = shrunk(start, LEDGER["ntp.prop2.closed-form"])
+    smallest = shrunk(start, LEDGER["ntp.prop2.closed-form.any-data"])
     assert sorted(len(sample.tokens) for sample in smallest.samples) == [2, 4]
 
 

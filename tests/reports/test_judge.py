@@ -153,7 +153,7 @@ def test_what_a_dataset_violates_is_refuted_by_it(tmp_path: Path, capsys: pytest
     ] * 2
     assert list(report.to_dataframe()["standing"]) == ["refuted"] * 2
     print_verdicts(report, one_by_one=False)
-    assert "violated, on ordinary data, on example-1" in capsys.readouterr().out
+    assert "mine: violated (your claim, on ordinary data) on example-1, section-7" in capsys.readouterr().out
     report.save(tmp_path / "out")
     page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
     assert "Refuted by <bdi>example-1</bdi>, which meets all that it assumes." in page

@@ -61,7 +61,7 @@ def test_an_arc_that_others_make_up_for_is_not_drawn() -> None:
             nx.DiGraph([(a, b) for a, b, link in drawn_arcs(WHOLE) if link is not Link.PRINTED])
         ).edges
     )
-    assert ("ntp.corollary1.upper", "ntp.theorem2.floor") in arcs
+    assert ("ntp.lemma7", "ntp.theorem1.direction") in arcs
 
 
 def test_the_page_and_its_picture_are_what_the_script_makes() -> None:

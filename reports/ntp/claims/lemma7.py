@@ -251,7 +251,7 @@ PRINTED = replace(
         cause="ntp.theorem1.direction",
         wrong="Lemma 7's a_t needs 1/pi_min where it has N: the proof weighs a frequent sample against a rare one.",
         defence="True at every frequency that data have: log(1/pi_min) up to about N L_max^2 is enough.",
-        hunted=9,
+        hunted=1,
         formula=UNEVEN.format(least="5000"),
         weakest=(
             "log(2 L_max^3/pi_min) <= 4 N L_max^2 ||W*_kq|| (1 + log(2 L_max r)) at r = 4 sqrt(2) L_max ||W*_kq||, the "

@@ -198,7 +198,7 @@ COROLLARY = Claim(
     assumptions=CLOSED_FORM.assumptions,
     judgement=Equal(measure=lambda run: _extreme(run, 1), expected=lambda run: _extreme(run, 2)),
     absent=no_relation,
-    standing=proved(PROOF, "sharp.single-optimum", "sharp.prop2", hunted=0),
+    standing=proved(PROOF, "sharp.single-optimum", "sharp.prop2", hunted=49),
 )
 
 

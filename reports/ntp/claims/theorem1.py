@@ -112,7 +112,7 @@ DIRECTION = Claim(
             "e^-9,000,000 breaks it."
         ),
         defence="True at every frequency that data have: pi_min >= 2 L_max^3 exp(-5 N L_max^4) is enough.",
-        hunted=135,
+        hunted=24,
         formula=UNEVEN.format(least="9000000"),
         weakest=even_enough(5, "corollary 10.3"),
         relied_on_by=("ntp.theorem2.weight", "ntp.theorem2.loss", "ntp.theorem3.order"),

@@ -194,8 +194,8 @@ ANY_T = replace(
         "ntp.lemma4",
         severity=Severity.ORDINARY,
         wrong=(
-            "The first steps need Assumption 3: without it, step 1 can lift a non-optimal token above a non-comparable "
-            "one."
+            "Theorem 3's order needs Assumption 3 in the first steps: without it, step 1 can lift a non-optimal token "
+            "above a non-comparable one."
         ),
         hunted=144,
         weakest=f"{MAJORITY.text}, optimal_majority (docs/proofs.md, section 15.1)",

@@ -134,13 +134,13 @@ PRINTED = Claim(
     statement=(
         f"For T = Omega(log(1/eps)) and t = Omega(log(1/eps)): an unseen {SENTENCE} of at most L_max tokens, is "
         "answered n(x_0) with probability at least 1 - eps, the constants one for all eps and all such sentences. "
-        "Audited from the proved step t_2 on, with eps = (V-1) exp(-A tanh((C t - log(L_max - 1))/2)), A = T eta0/"
-        "||W*_ov||, C and t_2 free of T and eps: T >= (2 ||W*_ov||/eta0) log((V-1)/eps) and t >= max(t_2, "
-        "log(3 (L_max - 1))/C) make it as small as any eps."
+        "Audited from the proved step t_2 on, with eps = (V-1) exp(-A (2 phi - 1)), phi = 1/(1 + (L_max - 1) exp(-C "
+        "t)), A = T eta0/||W*_ov||, C and t_2 free of T and eps: T >= (2 ||W*_ov||/eta0) log((V-1)/eps) and t >= "
+        "max(t_2, log(3 (L_max - 1))/C) make it as small as any eps."
     ),
     formula=(
         r"\hat y\left([x_0,x,\dots,x,q]\right)=n(x_0)\quad\text{with probability at least }1-\epsilon,\quad "
-        r"\epsilon=(V-1)\exp\left(-A\tanh\frac{Ct-\log(L_{\max}-1)}{2}\right)"
+        r"\epsilon=(V-1)\exp\left(-A(2\varphi-1)\right),\quad\varphi=\frac{1}{1+(L_{\max}-1)\exp(-Ct)}"
     ),
     assumptions=ASSUMPTIONS,
     judgement=Bounded(measure=log_wrong, upper=_log_eps, largest=0.0, threshold=lambda run: Threshold(fall(run).since)),
@@ -168,7 +168,7 @@ ANY_LENGTH = Claim(
         PROOF,
         "sharp.stage1",
         severity=Severity.EVERYWHERE,
-        wrong="A sentence can be too long: enough copies of a non-optimal token outvote the one that decides.",
+        wrong="Theorem 3's prediction needs a limit to the length: enough copies of a non-optimal token outvote x_0.",
         hunted=1,
         weakest=f"a limit to the length, as L_max ({PRINTED.id})",
     ),

@@ -134,7 +134,7 @@ LEMMA10 = Claim(
     assumptions=(),
     judgement=_lemma10(many_steps, many_steps),
     absent=_few_steps,
-    standing=proved(PROOF, "snap.lemma10.rederived"),
+    standing=proved(PROOF, "snap.lemma10.rederived", hunted=43),
     source_words=quoted(
         "appendix D.4, Lemma 10, eq. 58",
         "with probability at least 1 - delta we have |N_n - ceil(NP(n))| <= sqrt((N/2)ln(2/delta)) + 1 < sqrt(N "

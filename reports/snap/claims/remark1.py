@@ -199,7 +199,7 @@ REMARK1 = Claim(
             "tokens do."
         ),
         defence="Late in training a smaller effective rate is what overlaps bring, from (1-rho) to (1-rho^2) times.",
-        hunted=2,
+        hunted=10,
         weakest="rho = 0 and classes drawn in turn (Lemma 5)",
     ),
     source_words=quoted(

@@ -108,7 +108,7 @@ def test_claims_by_the_beginning_of_their_ids(command: Command) -> None:
     assert [claim.id for claim in matching(["ntp.lemma7"], LEDGER)] == ["ntp.lemma7"]
     assert [claim.id for claim in matching(["ntp.theorem1", "ntp.lemma2"], LEDGER)][-1] == theorem[-1]
     assert "no claim of that id" in command.refused("audit", "--claim", "ntp.theo", "--out", "report")
-    assert command.json("claims", "ntp.prop2.closed")["id"] == "ntp.prop2.closed-form"
+    assert command.json("claims", "ntp.theorem1.n")["id"] == "ntp.theorem1.norm"
     assert command.json("claims", "ntp.lemma7")["id"] == "ntp.lemma7"
     several = command.refused("claims", "ntp.prop1.")
     assert several.startswith("claim 'ntp.prop1.': got the beginning of 3 ids, expected one of ntp.prop1.norm, ")
@@ -158,13 +158,26 @@ def test_a_file_named_twice_is_one_dataset(command: Command, svop: Path) -> None
     assert once_each(["b", first, "a", "b", second, first]) == ["b", first, "a", second]
 
 
-def test_what_fails_worst_comes_first(command: Command, own_folder: Path) -> None:
-    said = command("audit", "snap-single", "--claim", "snap.remark[12]", "--steps", "10", "--seeds", "10").out
-    fails = said[said.index("What fails") :].splitlines()
-    assert [line.partition(":")[0] for line in fails if line.startswith("snap.")] == [
-        "snap.remark2 (Remark 2)",
-        "snap.remark1 (Remark 1)",
+def test_what_most_rests_on_comes_first_and_a_cause_is_told_once(command: Command, own_folder: Path) -> None:
+    claims = (f"snap.{name}" for name in ("remark1", "remark2", "theorem4.scan", "theorem4.ends", "lemma12.any-step"))
+    chosen = [part for name in claims for part in ("--claim", name)]
+    said = command("audit", "snap-single", *chosen, "--steps", "1e6", "--seeds", "10").out
+    fails = said[said.index("What fails") :].splitlines()[1:]
+    assert [re.sub(r" \(.*", "", line) for line in fails if line.startswith("  snap.")] == [
+        "  snap.theorem4.scan",
+        "  snap.theorem4.ends",
+        "  snap.remark1",
+        "  snap.remark2",
+        "  snap.lemma12.any-step",
     ]
+    assert fails[0] == "Eq. 14 is off by ln(C0)/4."
+    assert (
+        fails[2] == "  snap.theorem4.ends (Theorem 4, ends): violated (as printed, the constant alone) on snap-single"
+    )
+    assert fails[-2] == (
+        "Violated: 4 printed statements from 3 causes (2 false under every reading, 2 false as printed, the constant "
+        "alone); 1 variant."
+    )
 
 
 @pytest.mark.parametrize("kind", ["figure", "table"])

@@ -208,26 +208,27 @@ def test_an_audits_verdicts_are_told_at_any_width(command: Command, monkeypatch:
     monkeypatch.setenv("COLUMNS", "118")
     wide = [line.split() for line in command(*audit).out.splitlines()]
     assert wide[1] == ["claim", "dataset", "verdict", "evidence", "measured", "bound", "slack", "informative", "from"]
-    assert ["ntp.prop2.corollary", "free-20", "violated"] in [line[:3] for line in wide]
+    assert ["ntp.prop2.corollary.any-data", "free-20", "violated"] in [line[:3] for line in wide]
     monkeypatch.setenv("COLUMNS", "117")
     short = [line.split() for line in command(*audit).out.splitlines()]
     assert short[1] == ["claim", "verdicts", "worst"]
-    assert ["ntp.prop2.closed-form", "1", "violated,", "2", "holds", "free-20"] in short
+    assert ["ntp.prop2.closed-form.any-data", "1", "violated,", "2", "holds", "free-20"] in short
     for lines in (wide, short):
         at = lines.index(["Why", "not", "applicable"])
         assert lines[at + 1] == ["verdicts", "why", "datasets"]
-        assert lines[at + 2][0] == "1"
+        assert lines[at + 2][0] == "2"
         assert lines[at + 2][-1] == "free-20"
         fails = lines.index(["What", "fails"])
         assert at < fails
-        assert lines[fails + 1][:1] == ["ntp.prop2.closed-form"]
-        assert lines[-2] == ["9", "verdicts:", "2", "violated,", "1", "not-applicable,", "6", "holds."]
+        assert lines[fails + 2][:1] == ["ntp.prop2.closed-form.any-data"]
+        assert lines[-3] == ["12", "verdicts:", "2", "violated,", "2", "not-applicable,", "8", "holds."]
+        assert lines[-2] == ["Violated:", "2", "variants."]
     monkeypatch.setenv("COLUMNS", "149")
     assert [line.split() for line in command(*audit).out.splitlines()] == wide
     monkeypatch.setenv("COLUMNS", "150")
     named = [line.split() for line in command(*audit).out.splitlines()]
     assert named[1][:3] == ["claim", "statement", "dataset"]
-    assert ["ntp.prop2.closed-form", "Proposition", "2,", "closed", "form", "free-20"] in [line[:6] for line in named]
+    assert ["ntp.prop2.closed-form", "Proposition", "2,", "closed", "form", "example-1"] in [line[:6] for line in named]
 
 
 def test_many_verdicts_are_printed_when_asked_for(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

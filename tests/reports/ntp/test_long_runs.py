@@ -10,7 +10,7 @@ from marginaudit.orders.ntp import CASES, free_dataset
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run, bounds
 from marginaudit.reports.ntp.rates import rates_answer
-from tests.measured import judgement
+from tests.measured import judgement, measured
 from tests.solutions import known
 from tests.twins import scaled, twin
 
@@ -93,7 +93,7 @@ def test_constraints_without_a_multiplier_are_tight_and_named() -> None:
 @pytest.mark.parametrize("at", [None, (3,)])
 @pytest.mark.parametrize("steps2", [0, 1, 2])
 def test_the_printed_floor_is_judged_without_a_step_of_stage_2(steps2: int, at: tuple[int, ...] | None) -> None:
-    found = LEDGER["ntp.theorem2.floor"].judge(Run(SMALL, Config(steps1=900, steps2=steps2, at=at)))
+    found = measured(LEDGER["ntp.theorem2.floor"]).judge(Run(SMALL, Config(steps1=900, steps2=steps2, at=at)))
     assert found.verdict is Verdict.VIOLATED
-    assert found.measured == LEDGER["ntp.theorem2.floor"].judge(far("small")).measured
+    assert found.measured == measured(LEDGER["ntp.theorem2.floor"]).judge(far("small")).measured
     assert ("loss_at_t" in known(found.witness)) == (at is None)

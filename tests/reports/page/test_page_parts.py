@@ -16,7 +16,7 @@ from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.provenance import provenance
 from marginaudit.reports.audit.sources import IN_PYTHON, Source
 from marginaudit.reports.grid import powers
-from marginaudit.reports.page.headline import banners, failures, headline
+from marginaudit.reports.page.headline import STANDINGS, banners, headline, standings
 from marginaudit.reports.page.reproduce import command
 from marginaudit.reports.page.theorems import (
     PRINTED,
@@ -32,7 +32,6 @@ from marginaudit.reports.page.theorems import (
 )
 from marginaudit.reports.row import ReportRow
 from marginaudit.reports.settings import settings_of
-from marginaudit.reports.standing import Severity, Standing, Status
 from marginaudit.reports.verdict import Curve, Finding, Verdict, headroom, not_applicable, where_it_speaks
 
 NTP, SNAP = PAPERS
@@ -64,9 +63,9 @@ def test_a_statement_belongs_to_a_theorem_in_some_form(claim: str, name: str, ho
 @pytest.mark.parametrize(
     ("claim", "heading"),
     [
-        ("ntp.theorem2.floor", "As printed"),
-        ("ntp.corollary1.upper", "Reconstructed"),
-        ("snap.theorem4.closed-form.rederived", "Also false as mended"),
+        ("ntp.theorem2.floor", "as printed"),
+        ("ntp.corollary1.upper", "reconstructed"),
+        ("snap.theorem4.closed-form.rederived", "also false as mended"),
     ],
 )
 def test_a_violated_statement_is_headed_by_its_form(claim: str, heading: str) -> None:
@@ -79,55 +78,45 @@ def test_where_the_source_names_no_theorem_it_stands_for_it() -> None:
     assert [theorem(replace(claim, source=source), {}) for source in (" a talk ", " ")] == ["a talk", "mine"]
 
 
-def entry(status: Status, *verdicts: Verdict) -> dict[str, Any]:
+def entry(name: str, *verdicts: Verdict, **standing: Any) -> dict[str, Any]:
+    claim = LEDGER[name]
     rows = [{"verdict": verdict} for verdict in verdicts]
-    return {
-        "standing": Standing(
-            status=status, proof="x", severity=Severity.ORDINARY if status is Status.REFUTED else None
-        ),
-        "rows": rows,
-        "violated": [row for row in rows if row["verdict"] == Verdict.VIOLATED],
+    violated = [row for row in rows if row["verdict"] == Verdict.VIOLATED]
+    return {"claim": claim, "standing": replace(claim.standing, **standing), "rows": rows, "violated": violated}
+
+
+def test_the_first_sentence_counts_printed_statements_with_their_causes_and_others_apart() -> None:
+    failing = [
+        entry("ntp.theorem1.direction", Verdict.VIOLATED, Verdict.VIOLATED),
+        entry("ntp.theorem2.weight", Verdict.HOLDS, Verdict.VIOLATED),
+        entry("ntp.theorem2.floor", Verdict.VIOLATED),
+        entry("ntp.theorem1.direction.any-step", Verdict.VIOLATED),
+        entry("ntp.corollary1.upper.rederived", Verdict.VIOLATED),
+    ]
+    others = [entry("ntp.lemma6", Verdict.HOLDS), entry("ntp.lemma5", Verdict.HOLDS, Verdict.BROKEN)]
+    assert headline(failing + others) == (
+        "3 of 5 printed statements fail here, from 2 causes; of what nobody printed 1 re-derivation, 1 variant; 1 is "
+        "broken."
+    )
+    assert headline(others[:1]) == "0 of 1 printed statement fail here."
+    assert headline(failing[3:4]) == "Failing here: 1 variant."
+    assert headline([entry("sharp.lemma6", Verdict.HOLDS)]) == "None of 1 statement fails here."
+
+
+def test_printed_statements_are_counted_by_how_they_stand_for_every_dataset() -> None:
+    names = ("ntp.theorem1.direction", "ntp.theorem2.floor", "ntp.corollary1.upper", "snap.eq64", "ntp.lemma6")
+    claims = [entry(name) for name in (*names, "snap.fig6.direction", "sharp.lemma6")]
+    found = standings(claims)
+    assert found is not None
+    assert dict(zip(STANDINGS, found, strict=True)) == {
+        "printed": 6,
+        "false under every reading": 2,
+        "false as printed, the constant alone": 1,
+        "a slip": 1,
+        "proved": 1,
+        "open": 1,
     }
-
-
-def test_the_first_sentence_counts_each_statement_once() -> None:
-    claims = [
-        entry(Status.REFUTED, Verdict.VIOLATED, Verdict.VIOLATED),
-        entry(Status.REFUTED, Verdict.HOLDS, Verdict.VIOLATED),
-        entry(Status.REFUTED, Verdict.HOLDS),
-        entry(Status.PROVED, Verdict.HOLDS, Verdict.NOT_APPLICABLE),
-        entry(Status.PROVED, Verdict.HOLDS),
-        entry(Status.OPEN, Verdict.HOLDS),
-        entry(Status.OPEN, Verdict.BROKEN),
-    ]
-    assert headline(claims) == (
-        "2 of 7 statements fail on at least one dataset; 2 are proved for every t and every dataset that meets the "
-        "assumptions; 1 is refuted by other data than these; 1 is open; 1 is broken."
-    )
-    assert headline(claims[:1]) == "1 of 1 statement fails on at least one dataset."
-    assert headline(claims[5:6]) == "None of 1 statement fails on any dataset here; 1 is open."
-
-
-def test_what_is_printed_is_counted_by_how_badly_it_fails() -> None:
-    def stated(form: str, severity: Severity | None, *, violated: bool) -> dict[str, Any]:
-        known = Standing() if severity is None else Standing(status=Status.REFUTED, severity=severity)
-        return {"form": form, "standing": known, "violated": [{}] * violated}
-
-    claims = [
-        stated(PRINTED, Severity.CONSTANT, violated=True),
-        stated(PRINTED, Severity.EVERYWHERE, violated=True),
-        stated(PRINTED, Severity.CONSTANT, violated=True),
-        stated(PRINTED, Severity.EXTREME, violated=False),
-        stated(PRINTED, None, violated=False),
-        stated(RECONSTRUCTED, Severity.EVERYWHERE, violated=True),
-        stated(REDERIVED, Severity.EVERYWHERE, violated=True),
-    ]
-    assert failures("A talk", claims) == (
-        "A talk: 3 of 5 printed statements fail here (everywhere it speaks: 1, the constant alone: 2); 1 more is "
-        "refuted by other data; 1 is refuted with a constant that is reconstructed."
-    )
-    assert failures("A talk", claims[4:5]) == "A talk: 0 of 1 printed statement fail here."
-    assert failures("A talk", claims[6:]) == ""
+    assert standings(claims[-1:]) is None
 
 
 def bounded(**change: Any) -> Finding:

@@ -21,10 +21,10 @@ from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.command.cli import main
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.formulas import displayed
-from marginaudit.reports.page.theorems import theorem
 from marginaudit.reports.page.typeset import typeset_html
 from marginaudit.reports.python import audit
 from marginaudit.reports.row import as_read
+from marginaudit.reports.source_words import Form
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
 from tests.papers import changed
 
@@ -145,7 +145,7 @@ def test_the_table_of_verdicts_is_the_document(report: Report) -> None:
     assert text.count("\r\n") >= len(rows)
     assert len(rows) == len(report.document["verdicts"])
     for row, expected in zip(rows, as_read(report.document["verdicts"]), strict=True):
-        assert list(row) == [*ROW, "side", "standing", "source"]
+        assert list(row) == [*ROW, "side", "standing", "source", "form"]
         for name, cell in row.items():
             value = expected[name]
             if value is None:
@@ -233,12 +233,14 @@ def test_the_page(report: Report) -> None:
     assert len(page.ids) == len(set(page.ids))
     assert {link[1:] for link in page.own_links if link.startswith("#")} <= set(page.ids)
     failing = {row["claim"] for row in report.document["verdicts"] if row["verdict"] == "violated"}
-    instead = [formula for claim in PAPER.claims if claim.id in failing for formula in claim.formulas[1:]]
+    heads = {name for name in failing if LEDGER[name].source_words.form is Form.PRINTED}  # each of a cause of its own
+    assert not any(LEDGER[name].standing.cause for name in heads)
+    instead = [formula for claim in PAPER.claims if claim.id in heads for formula in claim.formulas[1:]]
     assert instead
-    stated = [displayed(claim.formula, "").count("<math") * (1 + (claim.id in failing)) for claim in PAPER.claims]
+    stated = [displayed(claim.formula, "").count("<math") * (1 + (claim.id in heads)) for claim in PAPER.claims]
     assert page.count["math"] == sum(stated) + len(instead)
     assert page.count["svg"] == 2 * 6 + 1  # six of each dataset that trains, and the graph of statements
-    assert page.count["article"] == len(PAPER.claims) + len({theorem(LEDGER[claim], LEDGER) for claim in failing})
+    assert page.count["article"] == len(PAPER.claims) + len(heads)
     shown = " ".join("".join(page.text).split())
     for claim in PAPER.claims:
         assert claim.id in shown

@@ -19,6 +19,7 @@ from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.files import json_text
 from marginaudit.reports.page.html import norm_text, prose
+from marginaudit.reports.page.typeset import typeset_html
 from marginaudit.reports.page.write import stems_of
 from marginaudit.reports.paper import Figure
 from marginaudit.reports.plots.style import drawable
@@ -105,4 +106,6 @@ def test_formulas_of_a_claim() -> None:
 def test_a_page_says_what_is_wrong_with_a_statement_that_other_data_refute(tmp_path: Path) -> None:
     claim = LEDGER["ntp.theorem1.direction"]
     page = audit("example-1", claims=claim.id, config={"steps2": 10}).save(tmp_path / "report")
-    assert f"<p>{claim.standing.wrong}</p>" in page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    assert typeset_html(claim.standing.wrong) in text
+    assert f"<b>A fair answer:</b> {typeset_html(claim.standing.defence)}" in text

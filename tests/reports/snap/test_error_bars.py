@@ -89,7 +89,7 @@ def test_bars_of_the_chances_of_lemmas_10_and_18(monkeypatch: pytest.MonkeyPatch
     with monkeypatch.context() as patch:
         patch.setattr(lemma10, "chance_outside", lambda N, *_: (np.full(len(N), 0.5), np.geomspace(1e-9, 0.1, len(N))))
         for of in ("first", "second"):
-            chance = part(lemma10.LEMMA10, f"The chance of more than the {of}").measure(on(at.dataset))
+            chance = part(lemma10.LEMMA10_ANY_N, f"The chance of more than the {of}").measure(on(at.dataset))
             bars_are(chance, np.geomspace(1e-9, 0.1, len(chance)))
     missed, delta = lemma18.misses(at).missed, lemma18.misses(at).delta
     p = np.array([float(name.split(",")[1].split("=")[1]) for name in missed.label])

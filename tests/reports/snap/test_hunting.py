@@ -31,12 +31,12 @@ from marginaudit.reports.snap.run import ClassRun
 CLAIMS = {claim.id: claim for claim in PAPER.claims}
 
 FOUND_FALSE = {
-    "snap.remark2": (1, 2),
-    "snap.lemma17": (2, 2),
-    "snap.eq13": (2, 5),
+    "snap.remark2": (1, 4),
+    "snap.lemma17.literal": (2, 2),
+    "snap.eq13": (2, 145),
     "snap.theorem4.scan": (2, 1000),
 }
-"""Some claims that are false as printed, and K and M of the smallest classes that show it."""
+"""Some claims that are false, and K and M of the smallest classes that show it."""
 
 
 ASSUMPTION_2 = ("uniform_classes", "wide_vocabulary", "small_overlap", "spread_overlap")

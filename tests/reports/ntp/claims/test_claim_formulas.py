@@ -17,7 +17,7 @@ from marginaudit.reports.ntp.claims import theorem2_floor
 from marginaudit.reports.ntp.claims.lemma7 import lemma7_threshold
 from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
-from tests.measured import judgement
+from tests.measured import judgement, measured
 from tests.reports.ntp.samples import SKEW
 from tests.solutions import known
 
@@ -183,7 +183,7 @@ def test_the_floors_are_enclosed_and_their_radius_is_what_rounding_leaves() -> N
             assert found.evidence is Evidence.CERTIFIED
             off = abs(value - mp.mpf(found.value[0]))
             assert off <= mp.mpf(found.radius[0]) <= 1.01 * off
-    witness = known(LEDGER["ntp.theorem2.floor"].judge(on).witness)
+    witness = known(measured(LEDGER["ntp.theorem2.floor"]).judge(on).witness)
     assert witness["T"] == T
     assert witness["infimum"] == pytest.approx(float(mp.exp(true[theorem2_floor.log_infimum])))
     assert witness["printed"] == pytest.approx(float(mp.exp(true[theorem2_floor.log_printed_floor])))

@@ -17,7 +17,7 @@ from marginaudit.reports.ntp.claims import proposition2
 from tests.measured import judgement
 from tests.solutions import inexact, known
 
-CLOSED_FORM = judgement("ntp.prop2.closed-form")
+CLOSED_FORM = judgement("ntp.prop2.closed-form.any-data")
 
 UNEVEN = Dataset(
     "uneven",
@@ -30,7 +30,7 @@ UNEVEN = Dataset(
 
 
 def test_a_violated_closed_form_shows_the_set_that_reaches_too_few() -> None:
-    found = LEDGER["ntp.prop2.closed-form"].judge(Run(UNEVEN))
+    found = LEDGER["ntp.prop2.closed-form.any-data"].judge(Run(UNEVEN))
     assert (found.verdict, found.evidence) == (Verdict.VIOLATED, Evidence.EXACT)
     assert found.witness == {
         "query": "c",
@@ -41,13 +41,13 @@ def test_a_violated_closed_form_shows_the_set_that_reaches_too_few() -> None:
         "N(S)": ["c"],
         "weights": {"a": "-1/2", "b": "1/3", "c": "-2/3", "d": "1/3", "e": "1/2"},
     }
-    assert LEDGER["ntp.prop2.closed-form"].judge(Run(CASES["example-1"]())).witness is None
+    assert LEDGER["ntp.prop2.closed-form.any-data"].judge(Run(CASES["example-1"]())).witness is None
 
 
 def test_the_failing_query_of_the_fewest_tokens_is_shown() -> None:
     on = Run(CASES["free-20"]())
     sizes = {q: len(on.dataset.orders[q].graph) for q, form in on.kq.closed_form.items() if not form.holds}
-    found = known(LEDGER["ntp.prop2.closed-form"].judge(on).witness)
+    found = known(LEDGER["ntp.prop2.closed-form.any-data"].judge(on).witness)
     assert sizes[found["query"]] == min(sizes.values()) < max(sizes.values())
 
 
@@ -79,7 +79,7 @@ def extremes(on: Run) -> tuple[str, ...]:
 def test_the_corollary_compares_the_least_and_the_most_of_each_sample() -> None:
     on = Run(UNEVEN)
     assert extremes(on) == ("x = 'c', x' = 'a' under query 'c'",)
-    found = LEDGER["ntp.prop2.corollary"].judge(on)
+    found = LEDGER["ntp.prop2.corollary.any-data"].judge(on)
     assert found.verdict is Verdict.VIOLATED
     assert found.measured == pytest.approx(-2 / 3)
     assert found.bound == -0.5

@@ -21,7 +21,7 @@ from marginaudit.reports.ntp.claims.theorem2_floor import (
 from marginaudit.training.ntp import stage2_loss
 from marginaudit.training.ntp.model.losses import infimum_ball as infimum
 from marginaudit.training.ntp.model.losses import log_infimum_ball
-from tests.measured import judgement
+from tests.measured import judgement, measured
 from tests.reports.ntp.samples import judged, run, small
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -126,5 +126,5 @@ def test_infima_are_compared_in_balls(lr1: float) -> None:
 
     assert (excess_along_reference(on, one_label_more).value < -0.1).all()
     for name, verdict in (("ntp.theorem2.floor", Verdict.VIOLATED), ("sharp.floor.any-step", Verdict.INCONCLUSIVE)):
-        judged = LEDGER[name].judge(on)
+        judged = measured(LEDGER[name]).judge(on)
         assert judged.verdict is verdict, judged.detail

@@ -131,7 +131,7 @@ def test_the_proved_fall_is_that_of_the_page(name: str) -> None:
             return bool((P + Q * (1 + mp.log(t))) / t <= a**2 / 8)
 
         found = proved_fall(on, rivals(on))
-        assert found.pace == pytest.approx(float(C), rel=1e-12)
+        assert found.pace == pytest.approx(float(C), rel=1e-12, abs=0)
         assert found.since >= t_1 * (1 - mp.mpf(10) ** -9)
         assert near(found.since * (1 + mp.mpf(10) ** -9))
         assert found.since <= t_1 * (1 + mp.mpf(10) ** -9) or not near(found.since * (1 - mp.mpf(10) ** -9))
@@ -157,7 +157,7 @@ def test_scores_fall_as_fast_as_is_proved(data: Dataset, steps1: int) -> None:
     assert (least >= found.pace).all()
     # in the end it is eta a
     factor = 2 if on.assumption("optimal_majority").holds else 4
-    assert least[-1] == pytest.approx(factor * math.sqrt(2) * on.norm_kq * found.pace, rel=1e-6)
+    assert least[-1] == pytest.approx(factor * math.sqrt(2) * on.norm_kq * found.pace, rel=1e-6, abs=0)
 
 
 def test_a_fall_that_float64_does_not_hold_is_infinite() -> None:
