@@ -44,15 +44,20 @@ class Approximation:
     def __neg__(self) -> "Approximation":
         return Approximation(-self.value, self.error)
 
+    @np.errstate(over="ignore")  # what is beyond float64 has an infinite bar
     def __mul__(self, other: Number) -> "Approximation":
         b = of(other)
-        error = np.abs(self.value) * b.error + np.abs(b.value) * self.error + self.error * b.error
+        error = _times(np.abs(self.value), b.error) + _times(np.abs(b.value), self.error) + _times(self.error, b.error)
         return _rounded(self.value * b.value, error + UNDERFLOW * (self._not_zero & b._not_zero))
 
+    @np.errstate(over="ignore")
     def __truediv__(self, other: Number) -> "Approximation":
+        """The quotient; nothing is known of it, and its bar is infinite, where the divisor may be 0."""
         b = of(other)
-        value, lost = self.value / b.value, UNDERFLOW * self._not_zero
-        return _rounded(value, (self.error + np.abs(value) * b.error + lost) / (np.abs(b.value) - b.error) + lost)
+        known, lost = np.abs(b.value) > b.error, UNDERFLOW * self._not_zero
+        value = self.value / np.where(known | (b.value != 0), b.value, np.inf)
+        off = self.error + _times(np.abs(value) + lost, b.error) + lost
+        return _rounded(value, np.where(known, off / np.where(known, np.abs(b.value) - b.error, 1.0) + lost, np.inf))
 
     def __getitem__(self, index: Any) -> "Approximation":
         return Approximation(self.value[index], self.error[index])
@@ -76,6 +81,12 @@ def of(number: Number) -> Approximation:
         return number
     value = np.asarray(number, dtype=np.float64)
     return Approximation(value, np.zeros_like(value))
+
+
+def _times(size: Floats, bar: Floats) -> Floats:
+    """Their product; 0 where one is 0, also if the other is infinite, which stands for a number of unknown size."""
+    either = (size == 0) | (bar == 0)
+    return np.asarray(np.where(either, 0.0, size) * np.where(either, 0.0, bar))
 
 
 def _rounded(value: Floats, error: Floats) -> Approximation:

@@ -1,4 +1,4 @@
-"""The error bars of sums, differences, products and quotients against all that the operands can be, in fractions."""
+"""The error bars of sums, differences, products and quotients against all that the operands can be, exactly."""
 
 import operator
 from collections.abc import Callable
@@ -6,8 +6,11 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import flint
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.training.approximation import Approximation, of
@@ -43,6 +46,45 @@ def test_a_bar_holds_what_underflow_takes(operation: Callable[..., Any], size: f
         assert max(abs(operation(x, y) - value) for x, y in product(*ends)) <= Fraction(found.error[i])
     nothing = of(np.zeros(200))
     assert not operation(nothing, b).error.any()
+
+
+SIZES = st.one_of(st.just(0.0), st.floats(1e-300, 1e300), st.floats(0.0, 1e-307), st.floats(1e-3, 1e3))
+VALUES = st.builds(operator.mul, SIZES, st.sampled_from([-1.0, 1.0]))
+
+
+@st.composite
+def approximations(draw: st.DrawFn) -> Approximation:
+    """One number with a bar of any size: none, within the value, the value itself, a unit off it, beyond it."""
+    value = draw(VALUES)
+    near = [abs(value) * share for share in (1e-16, 0.5, 1.0, 10.0)] + [
+        np.nextafter(abs(value), x) for x in (0, np.inf)
+    ]
+    return Approximation(np.array([value]), np.array([draw(st.one_of(st.sampled_from(near), SIZES, st.just(np.inf)))]))
+
+
+@given(approximations(), approximations(), st.sampled_from(OPERATIONS))
+@example(of(np.ones(1)), Approximation(np.array([1e-20]), np.array([1e-19])), operator.truediv)
+@example(of(np.array([1e-300])), Approximation(np.array([1e24]), np.array([np.nextafter(1e24, 0)])), operator.truediv)
+def test_a_bar_of_any_size_holds_what_balls_do(
+    a: Approximation, b: Approximation, operation: Callable[..., Any]
+) -> None:
+    found = operation(a, b)
+    value, bar = found.value[0], found.error[0]
+    infinite = [bool(np.isinf(x.error[0])) for x in (a, b)]
+    if operation is operator.truediv and abs(b.value[0]) <= b.error[0]:
+        assert bar == np.inf
+    elif any(infinite):
+        nothing = [x.value[0] == 0 and x.error[0] == 0 for x in (a, b)]
+        assert bar == (0.0 if operation is operator.mul and any(nothing) else np.inf)
+    elif np.isinf(value):
+        assert bar == np.inf
+    else:
+        with flint.ctx.workprec(4500):  # each float64, and the sum and product of any two, is exact
+            ends = [[flint.arb(x.value[0]) + s * flint.arb(x.error[0]) for s in (-1, 1)] for x in (a, b)]
+            off = [abs(operation(x, y) - value) for x, y in product(*ends)]
+            assert all(ball <= flint.arb(bar) for ball in off)
+            twice = Approximation(np.array([value, value]), np.array([bar, bar])).sum()
+            assert 2 * max(off, key=flint.arb.mid) <= flint.arb(float(twice.error)) or np.isinf(bar)
 
 
 def test_the_other_operand_may_be_exact() -> None:
