@@ -1,6 +1,7 @@
 """Stage 2 in token space, free of cancellation: a class's gradient as fluxes between two of its tokens."""
 
 from abc import abstractmethod
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.loss import Loss, Row, TokenGradient
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, TokenKQ
 from marginaudit.training.ntp.steps.underflow import LOST, log_expm1, log_softplus, log_sum_exp, segment_log_sum_exp
+
+LOG_HALF = -log(2.0)
 
 LARGEST_LOG = 600.0
 """Magnitudes above exp(600) times the largest value are cut: they hide the gradient either way."""
@@ -210,11 +213,14 @@ class CommonMargin(KQ):
         """log Phi per slot."""
         return segment_log_sum_exp(log_phi, self.classes.slot_first_edge, self.classes.slot)
 
-    def _leads(self, log_phi: Floats) -> tuple[Floats, Floats]:
-        """A (Phi_v - Phi_y) per slot, and A Phi_y per class."""
+    def _label_weights(self, log_phi: Floats) -> tuple[Floats, Floats]:
+        """Phi per slot, and Phi_y per class."""
         Phi = np.exp(self.place_log_weights(log_phi))
-        label = np.where(self.classes.answer >= 0, Phi[..., self.classes.answer], 0.0)
-        return self._A * (Phi - label[..., self.classes.slot_class]), self._A * label
+        return Phi, np.where(self.classes.answer >= 0, Phi[..., self.classes.answer], 0.0)
+
+    def _leads(self, Phi: Floats, of_label: Floats) -> Floats:
+        """A (Phi_v - Phi_y) per slot."""
+        return self._A * (Phi - of_label[..., self.classes.slot_class])
 
     def _log_odds(self, lead: Floats, label: Floats) -> Floats:
         classes = self.classes
@@ -223,18 +229,23 @@ class CommonMargin(KQ):
 
     def log_odds(self, log_phi: Floats) -> Floats:
         """log S = log of the sum over v != y of exp(A (Phi_v - Phi_y))."""
-        return self._log_odds(*self._leads(log_phi))
+        Phi, of_label = self._label_weights(log_phi)
+        return self._log_odds(self._leads(Phi, of_label), self._A * of_label)
 
     def fluxes(self, log_phi: Floats) -> Fluxes:
-        """A (P_x + Q) or A (P_x - P_u)."""
-        lead, label = self._leads(log_phi)
-        log_S = self._log_odds(lead, label)
-        log_Z = np.logaddexp(0.0, log_S)
-        log_P = lead - log_Z[self.classes.slot_class]
+        """A (P_x + Q) or A (P_x - P_u), probabilities being over that of the label with the largest."""
+        owner = self.classes.slot_class
+        Phi, of_label = self._label_weights(log_phi)
+        lead = self._leads(Phi, of_label)
+        top = np.maximum(np.maximum.reduceat(lead, self.classes.first_slot), 0.0)
+        below = lead - top[owner]
+        log_S = self._log_odds(below, self._A * of_label + top)
+        log_Z = np.logaddexp(-top, log_S)
+        log_P = below - log_Z[owner]
         cut = self._answered
         asked = np.logaddexp(log_P[self.left[:cut]], (log_S - log_Z)[self._class_of_flux[:cut]])
         rival, other = self.left[cut:], self.right[cut:]
-        ahead = lead[rival] - lead[other]
+        ahead = self._A * (Phi[rival] - Phi[other])
         larger = np.maximum(log_P[rival], log_P[other])
         with np.errstate(divide="ignore"):
             difference = larger + np.log(-np.expm1(-np.abs(ahead)))
@@ -248,16 +259,23 @@ class CommonMargin(KQ):
         )
 
     def log_excess(self, log_phi: Floats) -> Floats:
-        """From S_n - S_0 = exp(-A) sum over v != y of (exp(A (1 - Phi_y + Phi_v)) - 1)."""
+        """From S_n - S_0 = sum over v != y of (exp(A (1 - Phi_y + Phi_v)) - 1) exp(-A)."""
         classes = self.classes
+        Phi, of_label = self._label_weights(log_phi)
         others = class_log_weights(classes, log_phi, ~classes.optimal)
-        slot = self._log_A + np.logaddexp(others[..., classes.slot_class], self.place_log_weights(log_phi))
-        rivals = segment_log_sum_exp(
-            np.where(self._is_answer, -np.inf, log_expm1(slot)), classes.first_slot, classes.slot_class
-        )
-        summed = np.logaddexp(rivals, self._log_absent + log_expm1(self._log_A + others)) - self._A
+        risen = np.logaddexp(others[..., classes.slot_class], self.place_log_weights(log_phi))
+        each = np.where(self._is_answer, -np.inf, self._log_gain(risen, self._leads(Phi, of_label)))
+        rivals = segment_log_sum_exp(each, classes.first_slot, classes.slot_class)
+        summed = np.logaddexp(rivals, self._log_absent + self._log_gain(others, -self._A * of_label))
         log_floor_Z = infimum(self.V, self._A)
         return log_sum_exp(self._log_frequency + log_softplus(summed - log_floor_Z), axis=-1)
+
+    def _log_gain(self, log_x: Floats, lead: Floats) -> Floats:
+        """log((exp(A x) - 1) exp(-A)) from log x and A x - A, the one that is not a difference of like numbers."""
+        far = log_x > LOG_HALF
+        with np.errstate(divide="ignore"):
+            near_A = lead + np.log(-np.expm1(-self._A * np.exp(np.where(far, log_x, 0.0))))
+        return np.where(far, near_A, log_expm1(self._log_A + np.where(far, LOG_HALF, log_x)) - self._A)
 
 
 class GeneralB(KQ):
@@ -300,8 +318,9 @@ class GeneralB(KQ):
         leads = self._leads(log_phi)
         top = leads.max(axis=1)
         top = np.where(np.isfinite(top), top, 0.0)
-        log_scale = top - np.logaddexp(0.0, log_sum_exp(leads, axis=1))
-        P = np.exp(leads - top[:, np.newaxis])[self._class_of_flux]
+        below = leads - top[:, np.newaxis]
+        log_scale = -np.logaddexp(-top, log_sum_exp(below, axis=1))
+        P = np.exp(below)[self._class_of_flux]
         value = np.einsum("pv,pv->p", P, self.gain)
         magnitude = np.einsum("pv,pv->p", P, np.abs(self.gain))
         scale = log_scale[self._class_of_flux]

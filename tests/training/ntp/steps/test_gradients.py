@@ -4,15 +4,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.orders.ntp import Dataset, Sample, free_dataset, prefix_closed_dataset
+from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset, prefix_closed_dataset
 from marginaudit.training.ntp import loss_gradient, sample_classes, stage1_loss, stage1_loss_gradient, stage2_loss
 from marginaudit.training.ntp.steps.iterate import Iterate
 from tests.training.ntp.naive import exact_gradient, hessian
-from tests.training.ntp.problems import at_scores, dense, near, unreduced
+from tests.training.ntp.problems import REDUCED, at_scores, dense, near, reduced, unreduced
 
 
 def any_dataset(seed: int, V: int = 4, N: int = 9, L: int = 5) -> Dataset:
@@ -119,3 +120,51 @@ def test_the_rounding_of_a_flux_between_two_labels_is_that_of_its_terms() -> Non
     found = unreduced(data, 2.5, "common").fluxes(np.log(phi))
     z = 2.5 * np.append(phi, 0)
     assert found.log_magnitude[-1] == pytest.approx(np.log(2.5) + z[1] - np.log(np.exp(z).sum()), abs=1e-6)
+
+
+TIE = Dataset(
+    "tie",
+    tuple("abcd"),
+    (Sample(tuple("bbccda"), "b"), Sample(tuple("dca"), "a")),
+    (1, 1),
+    next_token=dict(zip("abcd", "bcda", strict=True)),
+)
+"""Two other tokens lead, by as much."""
+
+
+def log_losses(data: Dataset, A: float, scores: NDArray[np.float64]) -> list[float]:
+    """log Loss, and log(Loss - log(1 + (V-1) exp(-A))), sample by sample in 60 digits."""
+    with mpmath.workdps(60):
+        n, classes, loss, excess = data.collocation.require_function(), sample_classes(data), 0, 0
+        floor = (data.V - 1) * mpmath.exp(-mpmath.mpf(A))
+        pairs = zip(classes.key.tolist(), classes.pair_query.tolist(), strict=True)
+        weight = {pair: mpmath.exp(mpmath.mpf(float(s))) for pair, s in zip(pairs, scores, strict=True)}
+        for sample, count in zip(data.samples, data.counts, strict=True):
+            attended = {x: c * weight[data.index[x], data.index[sample.query]] for x, c in sample.bag.items()}
+            Phi = dict.fromkeys(data.vocabulary, mpmath.mpf(0))
+            for x, f in attended.items():
+                Phi[n[x]] += f / sum(attended.values())
+            behind = [A * (Phi[v] - Phi[sample.next]) for v in data.vocabulary if v != sample.next]
+            beyond = sum(mpmath.expm1(lead + A) for lead in behind) * mpmath.exp(-mpmath.mpf(A))
+            share = mpmath.mpf(count) / sum(data.counts)
+            loss += share * mpmath.log1p(sum(mpmath.exp(lead) for lead in behind))
+            excess += share * mpmath.log1p(beyond / (1 + floor))
+        return [float(mpmath.log(loss)), float(mpmath.log(excess))]
+
+
+@pytest.mark.parametrize("A", [1.0, 30.0, 1e3, 1e6, 1e10, 1e14, 1e18, 1e22])
+@pytest.mark.parametrize("data", [CASES["example-1"](), TIE, REDUCED["free"], *DATASETS[:2]], ids=lambda d: d.name)
+def test_no_difference_of_numbers_of_the_size_of_A(data: Dataset, A: float) -> None:
+    common = unreduced(data, A, "common")
+    forms = [common] if data in DATASETS else [common, reduced(data, A, exact=False)[0]]
+    noise = np.random.default_rng(0).normal(size=common.space.shape)
+    for problem in forms:
+        for scores in (0 * noise, noise, 30 * noise):
+            found = problem.measure(at_scores(problem, scores))
+            expected = log_losses(data, A, scores)
+            assert [found["log_loss"], found["log_excess"]] == pytest.approx(expected, rel=2e-14, abs=2e-15)
+    log_norm, unit = exact_gradient(data, *dense(data, A, 0 * noise))
+    for problem in (*forms, unreduced(data, A, "general")):
+        gradient = problem.gradient(at_scores(problem, 0 * noise))
+        assert gradient.log_norm == near(log_norm, rel=1e-14)
+        np.testing.assert_allclose(gradient.value / gradient.norm, unit, atol=1e-14)
