@@ -3,13 +3,16 @@
 The rows are vectors of data, a few coordinates long; orders have the faster `marginaudit.margins.exact`.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import fmpq, fmpq_mat
+from flint import arb, ctx, fmpq, fmpq_mat
 
 from marginaudit.margins.errors import NotExact
+
+ROOT_BITS = 128
 
 Vector = tuple[fmpq, ...]
 """Coordinates, as fractions."""
@@ -108,6 +111,28 @@ class ExactMargin:
     def norm2(self) -> fmpq:
         """|w|^2, the sum of the duals."""
         return dot(self.w, self.w)
+
+
+def to_float(value: fmpq) -> float:
+    """The nearest float64; infinite beyond the largest.
+
+    >>> to_float(fmpq(1, 3)), to_float(fmpq(-(10**400)))
+    (0.3333333333333333, -inf)
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def root(value: fmpq) -> float:
+    """The square root, also where the number itself is beyond float64.
+
+    >>> root(fmpq(10**320))
+    1e+160
+    """
+    with ctx.workprec(ROOT_BITS):
+        return float(arb(value).sqrt())
 
 
 def written(rows: Iterable[Iterable[float]]) -> tuple[Vector, ...]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from marginaudit.margins import Certificate, NotExact
-from marginaudit.margins.rational import ExactMargin, Matrix, Vector, exact_hard_margin, nearest
+from marginaudit.margins.rational import ExactMargin, Matrix, Vector, exact_hard_margin, nearest, to_float
 from marginaudit.margins.rational_certificate import confirmed_rows, rows_certificate
 from marginaudit.orders import InputError, file_content, shown, shown_path
 from marginaudit.orders.reading import parsed_json, utf_8_text
@@ -79,13 +79,13 @@ def _answer(found: ExactMargin | Vector) -> dict[str, Any]:
             "direction_radius": None,
             "note": "the rows sum to 0 under the multipliers, so that no w meets them all",
         }
-    norm_squared = float(found.norm2)
+    norm_squared = to_float(found.norm2)
     return {
         "status": "optimal",
         "method": "exact",
         "norm_squared": norm_squared,
         "norm_squared_exact": str(found.norm2),
-        "weights": [float(value) for value in found.w],
+        "weights": [to_float(value) for value in found.w],
         "weights_exact": [str(value) for value in found.w],
         "multipliers_exact": _positive(found.alpha),
         "certificate": dict(zip(checks, (norm_squared, norm_squared, 0.0, 0.0), strict=True)),
@@ -102,7 +102,7 @@ def _tables(problem: str, found: ExactMargin | Vector) -> Lists:
     title, header = f"{problem}: multipliers of the rows", ("row", "exact")
     if not isinstance(found, ExactMargin):
         return ((title, header, [*_positive(found).items()]),)
-    weights = [[i, float(value), str(value)] for i, value in enumerate(found.w)]
+    weights = [[i, finite(to_float(value)), str(value)] for i, value in enumerate(found.w)]
     return (
         (f"{problem}: w", ("coordinate", "value", "exact"), weights),
         (title, header, [*_positive(found.alpha).items()]),

@@ -106,8 +106,9 @@ def flow(
 
 
 def longest(X: Floats) -> float:
-    """R = max |x_n|."""
-    return float(np.linalg.norm(X, axis=1).max())
+    """R = max |x_n|, also where squares underflow."""
+    largest = float(np.abs(X).max()) or 1.0
+    return largest * float(np.linalg.norm(X / largest, axis=1).max())
 
 
 def distance_bound(X: Floats, norm2: float, eta: float, loss: str, L: float) -> float:

@@ -46,7 +46,8 @@ class Separable(Paper):
         if not run.assumption("separable").holds:
             return {}
         path = run.path
-        w = path.rho + np.outer(path.s, run.what)
+        with np.errstate(invalid="ignore"):  # where w^ is beyond float64 rho is no number
+            w = path.rho + np.outer(path.s, run.what)
         header = ["log_t", *(f"{name}_{i}" for name in ("w", "rho") for i in range(run.dataset.d)), "error"]
         return {"descent": (header, np.column_stack([path.s, w, path.rho, path.radius]).tolist())}
 

@@ -12,7 +12,7 @@ from flint import fmpq, fmpq_mat
 from typing_extensions import TypedDict
 
 from marginaudit.margins import NotExact
-from marginaudit.margins.rational import ExactMargin, Vector, dot, exact_hard_margin, nearest, written
+from marginaudit.margins.rational import ExactMargin, Vector, dot, exact_hard_margin, nearest, to_float, written
 from marginaudit.orders import InputError, Kind, Witness, counted, shown
 from marginaudit.orders.reading import Text, csv_rows, float64, parsed_json, validated
 from separable.descent import Floats
@@ -78,7 +78,7 @@ class Points:
         """The held-out y x with the least product with w^, and that product; 0 for both where there is none."""
         found = [(dot(row, self.svm.w), row) for row in absorbed(self.held_x, self.held_y)]
         least, row = min(found, default=(fmpq(0), (fmpq(0),) * self.d))
-        return np.array(row, dtype=float), float(least)
+        return np.array(row, dtype=float), to_float(least)
 
     @cached_property
     def svm(self) -> ExactMargin:
@@ -113,7 +113,7 @@ def from_document(document: dict[str, Any], where: str, default_name: str) -> Po
 
 def from_csv(text: str, where: str, default_name: str) -> Points:
     """The dataset of a table with a header, whose last column is y."""
-    (_, header), *lines = [(number, row) for number, row in csv_rows(StringIO(text), where) if row] or [(1, [])]
+    (_, header), *lines = [*csv_rows(StringIO(text), where)] or [(1, [])]
     if header[-1:] != ["y"]:
         raise InputError(f"{where}: line 1", got=shown(",".join(header)), expected="a header whose last column is y")
     rows = []

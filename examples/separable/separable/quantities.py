@@ -139,6 +139,8 @@ def held_out_loss(run: DescentRun) -> Series:
 
 def polynomial_cosine(run: DescentRun) -> Series:
     """Cosine between w under the polynomial tail and w^; the bar of q carries over as 2 r/|q|."""
+    if not np.isfinite(run.norm):
+        raise NotFollowed("w^ is beyond float64")
     found = polynomial(run).since(np.log(FIRST) - 1e-9)
     length = np.linalg.norm(found.rho, axis=1)
     apart = np.linalg.norm(found.rho / length[:, None] - run.what / run.norm, axis=1)

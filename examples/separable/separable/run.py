@@ -4,9 +4,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
+from marginaudit.margins.rational import Vector, root, to_float
 from marginaudit.orders import Assumption, InputError, counted
+from marginaudit.reports import NotFollowed
 from marginaudit.reports.run import BaseRun, Progress, once_a_run
 from marginaudit.reports.settings import check, each, one_of, real, setting, whole
 from separable.descent import Floats, distance_bound, flow, log_loss, longest, newton, polynomial_flow, rounding, steps
@@ -14,6 +16,9 @@ from separable.points import POINTS, Points
 
 FIRST = 16
 """The first recorded step of statements on large t: log log 16 = 1.02."""
+
+LEAST_SIZE = 1e-100
+"""Of sigma: the step of shorter data is that of data so long, lest its square be 0."""
 
 PER_DECADE = 16
 """Recorded steps."""
@@ -68,22 +73,22 @@ class DescentRun(BaseRun[Points]):
         """The step size; beta is 1/4, and for the exponential loss L(w(0)), above which L does not rise."""
         X = self.dataset.signed
         beta = 0.25 if self.config.loss == "logistic" else float(np.exp(-X @ self.w0).sum())
-        return self.config.share * 2 / (beta * max(float(np.linalg.norm(X, 2)), 1e-100) ** 2)
+        return self.config.share * 2 / (beta * max(float(np.linalg.norm(X, 2)), LEAST_SIZE) ** 2)
 
     @cached_property
     def what(self) -> Floats:
         """The maximum-margin vector w^."""
-        return np.array(self.dataset.svm.w, dtype=float)
+        return np.array([*map(to_float, self.dataset.svm.w)])
 
     @cached_property
     def slack(self) -> Floats:
         """x_n.w^ - 1, exactly 0 on support vectors."""
-        return np.array([margin - 1 for margin in self.dataset.svm.margins], dtype=float)
+        return np.array([to_float(margin - 1) for margin in self.dataset.svm.margins])
 
     @property
     def norm(self) -> float:
         """|w^|."""
-        return float(np.linalg.norm(self.what))
+        return root(self.dataset.svm.norm2)
 
     @property
     def R(self) -> float:
@@ -98,9 +103,9 @@ class DescentRun(BaseRun[Points]):
         return U[:, :rank], S[:rank], V[:rank]
 
     @cached_property
-    def alpha(self) -> Floats:
+    def alpha(self) -> Vector:
         """The duals of the support vectors."""
-        return np.array([self.dataset.svm.alpha[n] for n in self.dataset.svm.support], dtype=float)
+        return tuple(self.dataset.svm.alpha[n] for n in self.dataset.svm.support)
 
     @cached_property
     def regime(self) -> float:
@@ -111,16 +116,18 @@ class DescentRun(BaseRun[Points]):
         margin. Near its limit rho moves along log t by the matrix sum alpha_n x_n x_n^T; a support vector of dual 0
         pulls like the mean until left behind.
         """
+        if not np.isfinite(self.norm):
+            raise NotFollowed("w^ is beyond float64")
         U, S, _ = self.support
         rho = self.path.rho[self.path.steps - 1]
         margins, off = np.abs(self.dataset.signed @ rho), self.slack > 0
-        pull = np.where(self.alpha > 0, self.alpha, self.alpha.mean())
-        rates = np.linalg.eigvalsh(((U * S).T * pull) @ (U * S))
-        slowest = rates[0] - 1e-14 * rates[-1]
+        pull = np.array([root(dual if dual > 0 else mean(self.alpha)) for dual in self.alpha])
+        rates = np.linalg.svd(pull[:, None] * (U * S), compute_uv=False) ** 2
+        slowest = rates[-1] - 1e-14 * rates[0]
         return max(
             float(np.max((40 + margins[off]) / self.slack[off], initial=40.0)),
             10 * float(margins[~off].max()),
-            10 * float(np.linalg.norm(rho)) / self.norm,
+            10 * longest(rho[np.newaxis]) / self.norm,
             max(10.0, float(margins[~off].max())) / slowest if slowest > 0 else np.inf,
         )
 
@@ -132,9 +139,11 @@ class DescentRun(BaseRun[Points]):
         if self._progress is not None:
             self._progress(1)
         s = np.log(t)
-        found = Path(s, w - np.outer(s, self.what), bar, len(t))
+        if not np.isfinite(self.norm):
+            return Path(s, np.full_like(w, np.nan), np.full_like(bar, np.inf), len(t), "w^ is beyond float64")
+        found = Path(s, w - np.outer(s, self.what), bar + np.finfo(float).eps * s * self.norm, len(t))
         L = float(np.exp(log_loss(X @ w[-1], config.loss)).sum())
-        apart = distance_bound(X, float(self.dataset.svm.norm2), self.eta, config.loss, L)
+        apart = distance_bound(X, to_float(self.dataset.svm.norm2), self.eta, config.loss, L)
         if not np.isfinite(apart):
             size = f"L = {L:.3g}, eta R^2 L = {self.eta * self.R**2 * L:.3g}"
             return replace(found, ended=f"no error bar is known for the flow after {config.true_steps} steps, {size}")
@@ -156,19 +165,25 @@ class DescentRun(BaseRun[Points]):
         As x_n.w^ = 1, w^ log(eta/mean alpha) is taken out; U y is the rest of the margins.
         """
         U, S, V = self.support
-        mean = self.alpha.mean()
+        share = np.array([to_float(dual / mean(self.alpha)) for dual in self.alpha])
 
         def slopes(y: Floats) -> tuple[Floats, Floats]:
             pull = np.exp(-U @ y)
-            return (self.alpha / mean - pull) @ U, (U.T * pull) @ U
+            return (share - pull) @ U, (U.T * pull) @ U
 
-        y = newton(lambda y: float(np.exp(-U @ y).sum() + self.alpha / mean @ U @ y), slopes, np.zeros(len(S)))
-        return np.asarray(self.what * np.log(self.eta / mean) + (y / S) @ V + self.outside(self.w0))
+        y = newton(lambda y: float(np.exp(-U @ y).sum() + share @ U @ y), slopes, np.zeros(len(S)))
+        along = np.log(self.eta) - 2 * np.log(root(mean(self.alpha)))
+        return np.asarray(self.what * along + (y / S) @ V + self.outside(self.w0))
 
     def outside(self, v: Floats) -> Floats:
         """The part of v (or of each row) outside the span of the support vectors."""
         V = self.support[2]
         return np.asarray(v - v @ V.T @ V)
+
+
+def mean(numbers: Vector) -> fmpq:
+    """Their mean, exactly."""
+    return sum(numbers, fmpq(0)) / len(numbers)
 
 
 @dataclass(frozen=True)
@@ -201,10 +216,18 @@ class Path:
 
 
 def stepped(run: DescentRun, eta: float, loss: str, last: int) -> tuple[Floats, Floats, Floats]:
-    """Train step by step; t evenly spaced in log t, w(t) and its rounding error."""
+    """Train step by step; t evenly spaced in log t, w(t) and its rounding error.
+
+    Raises
+    ------
+    NotFollowed
+        float64 loses w.
+    """
     count = int(PER_DECADE * np.log10(last)) + 1
     t = np.unique(np.append(np.round(np.geomspace(1, last, count)).astype(np.int64), last))
     w = steps(run.dataset.signed, run.w0, eta, loss, t)
+    if not np.isfinite(w).all():
+        raise NotFollowed(f"{loss} descent leaves float64's range")
     return t.astype(float), w, rounding(t.astype(float), w)
 
 
@@ -218,7 +241,7 @@ def normalized(run: DescentRun) -> tuple[Floats, Floats, Floats]:
 def polynomial(run: DescentRun) -> Path:
     """Descent with the tail 1/u; ``rho`` is w/t^(1/3), its bar from a flow that parts ten times earlier too."""
     X, last = run.dataset.signed, 10**5
-    eta = 1 / (2 * float(np.linalg.norm(X, 2)) ** 2)
+    eta = 1 / (2 * max(float(np.linalg.norm(X, 2)), LEAST_SIZE) ** 2)
     t, w, bar = stepped(run, eta, "polynomial", last)
     s = np.log(t)
     found = Path(s, w / np.cbrt(t)[:, None], bar, len(t))

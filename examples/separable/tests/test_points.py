@@ -1,11 +1,18 @@
 """Points: the hard-margin SVM of the built-in ones, assumptions, documents."""
 
+import json
+from fractions import Fraction
+
+import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
+from separable.paper import PAPER
 from separable.points import CASES, POINTS, Points
+from separable.run import DescentConfig, DescentRun
 
 from marginaudit.margins.rational import combined, dot
 from marginaudit.orders import InputError
+from marginaudit.reports import Verdict
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -39,6 +46,30 @@ def test_what_the_built_in_data_meet() -> None:
 def test_decimals_are_taken_as_written() -> None:
     data = Points("x", ((0.1, 0.2), (0.3, -0.2)), (1, 1))
     assert data.exact[0] == (fmpq(1, 10), fmpq(1, 5))
+
+
+@pytest.mark.parametrize(("least", "norm"), [(1e-160, 1e160), (5e-324, np.inf)])
+def test_a_solution_beyond_float64_is_rational_or_null(least: float, norm: float) -> None:
+    """w^ is (1/least, -1): its squared norm, or its norm too, is no float64."""
+    data = Points("far", ((least, 0.0), (0.0, 1.0)), (1, -1))
+    answer = PAPER.solve(data, "far.csv", "auto", ["svm"]).answer["svm"]
+    whole = fmpq(1) / data.exact[0][0]
+    assert (answer["norm_squared"], answer["norm_squared_exact"]) == (None, str(whole**2 + 1))
+    assert answer["weights"] == [norm if np.isfinite(norm) else None, -1.0]
+    config = DescentConfig(true_steps=1000)
+    run = DescentRun(data, config)
+    assert run.norm == pytest.approx(norm, rel=1e-15, abs=0)
+    json.dumps([PAPER.facts(run), PAPER.train(data, config, lambda _: None, str, "far.csv").answer], allow_nan=False)
+    verdicts = {claim.judge(run).verdict for claim in PAPER.claims}
+    assert verdicts == {Verdict.HOLDS, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE}
+
+
+def test_a_bar_holds_what_the_split_of_long_weights_rounds() -> None:
+    """Of w^ = 1e160, beside which w is nothing: rho is -w^ log t."""
+    data = Points("far", ((1e-160, 0.0), (0.0, 1.0)), (1, -1))
+    path = DescentRun(data, DescentConfig(true_steps=1000)).path
+    for s, rho, bar in zip(path.s.tolist(), path.rho[:, 0].tolist(), path.radius.tolist(), strict=True):
+        assert abs(Fraction(rho) + 10**160 * Fraction(s)) <= Fraction(bar) + 1
 
 
 def test_inseparable_data_have_a_farkas_witness() -> None:

@@ -11,7 +11,8 @@ from separable.run import DescentRun
 
 def regime(run: DescentRun) -> float:
     """The t by which 2 sqrt(t), the length of all steps together, is what |w^| log t is of descent in its regime."""
-    return float((run.regime * run.norm / 2) ** 2)
+    length = run.regime * run.norm / 2
+    return length * length
 
 
 CLAIMS = (

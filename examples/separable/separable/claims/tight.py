@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 
 from marginaudit import Claim
-from marginaudit.margins.rational import combined
+from marginaudit.margins.rational import combined, to_float
 from marginaudit.reports import Parts, Verdict
 from marginaudit.reports.standing import Implication, Severity, proved, refuted, unsettled
 from separable.claims.theorem5 import RATES
 from separable.claims.words import GENERIC, PAGE, SPANNED, order, printed, rederived, tends
+from separable.descent import longest
 from separable.quantities import direction, loss_times_t, margin_gap, times
 from separable.run import DescentRun
 
@@ -23,13 +24,14 @@ PROOF = proved(f"{PAGE}7-rates", "separable.theorem4")
 def across(run: DescentRun) -> float:
     """The length of w~ across w^, over |w^|: what direction times log t tends to."""
     w = run.limit
-    return float(np.linalg.norm(w - run.what * (w @ run.what) / run.norm**2)) / run.norm
+    unit = run.what / run.norm
+    return longest((w - unit * (w @ unit))[np.newaxis]) / run.norm
 
 
 def lag(run: DescentRun) -> float:
     """Limit of margin gap times log t: mean of x_n.w~ under alpha less its least, over |w^|."""
     support = run.dataset.signed[list(run.dataset.svm.support)]
-    return float(run.limit @ run.what / run.norm**2 - (support @ run.limit).min()) / run.norm
+    return float(run.limit @ (run.what / run.norm) / run.norm - (support @ run.limit).min()) / run.norm
 
 
 def even(run: DescentRun) -> str | None:
@@ -133,7 +135,7 @@ CLAIMS = (
     constant(
         "loss",
         loss_times_t,
-        lambda run: run.norm**2 / run.eta,
+        lambda run: to_float(run.dataset.svm.norm2) / run.eta,
         "t L(w(t)) -> |w^|^2/eta.",
         r"t\,\mathcal{L}(w(t))\to\frac{\lVert\hat w\rVert^2}{\eta}",
         assumptions=GENERIC,
