@@ -11,8 +11,11 @@ from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats, gamma
 
 Indices: TypeAlias = NDArray[np.int64]
 
-SHORTEST, LONGEST = 1e-100, 1e100
-"""Lengths of a row between which float64 squares and products of rows and solutions stay in range."""
+SHORTEST, LONGEST = 1e-120, 1e120
+"""Lengths of a row between which float64 squares and products of rows, solutions and gaps stay in range.
+
+(x_w - x_l) q^T is at most 2e100 d long, as entries are at most 1e50, and a unit in the last place of 1e-50 times 1e-50.
+"""
 
 
 @dataclass(frozen=True, eq=False)

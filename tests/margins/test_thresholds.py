@@ -11,8 +11,11 @@ from flint import fmpz_mat
 from marginaudit.margins import CertificateError, Farkas, farkas, quadratic
 from marginaudit.margins.certificate import Certified
 from marginaudit.margins.farkas import exact_multipliers, find_farkas, null_vector, residual_bound, rounding_level
+from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.margins.quadratic import solve_quadratic
 from marginaudit.margins.rows import Rows, row_lengths
+from marginaudit.orders.ntp import CASES, broken
+from marginaudit.orders.ntp.formats import LARGEST_ENTRY
 from tests.solutions import certified, known
 
 CHAIN = Rows(np.array([0, 1]), np.array([1, 2]), np.array([0, 0]), 3, None, None)
@@ -49,6 +52,22 @@ def test_the_shortest_and_the_longest_row_are_within_the_range(
         monkeypatch.setattr(module, "LONGEST", longest)
         answer = find_farkas(rows, tuple("abc")) if module is farkas else solve_quadratic(rows)
         assert isinstance(answer, Farkas | Certified) == answered
+
+
+def test_embeddings_have_one_solution_whatever_their_size() -> None:
+    """In as many dimensions as tokens, and in more."""
+    skew = broken(CASES["example-1"](), "orthonormal")
+    for E in (skew.embeddings, np.random.default_rng(0).normal(size=(4, 100))):
+        E = E / np.abs(E).max()
+        for solve, factors in ((solve_ov, 1), (solve_kq, 2)):
+            expected = solve(replace(skew, embedding=E)).optimal()
+            for size in (2.0**-160, 2.0**166):  # powers of two, so that nothing is rounded
+                found = solve(replace(skew, embedding=size * E)).optimal()
+                assert (found.scores == expected.scores).all()
+                assert (found.matrix * size**factors == expected.matrix).all()
+                assert found.direction_radius == expected.direction_radius
+            largest = solve(replace(skew, embedding=LARGEST_ENTRY * E)).optimal()
+            np.testing.assert_allclose(largest.scores, expected.scores, rtol=1e-12, atol=1e-12)
 
 
 # Farkas multipliers
