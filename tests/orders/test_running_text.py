@@ -13,6 +13,16 @@ def test_words_are_runs_of_letters_and_digits_and_what_an_apostrophe_joins() -> 
     assert [found.vocabulary[i] for i in found.tokens] == ["don't", "quote", "a", "b", "7up", "it’s", "éa"]
 
 
+def test_no_word_is_cut_at_a_combining_mark() -> None:
+    """Words that blanks enclose stay whole in every script, composed or not; what is in none is counted."""
+    text = "हिन्दी كِتَابٌ สวัสดี မြန်မာ cafe\u0301 \u0130stanbul 한국어 x!"
+    found = running_text("x", text)
+    assert found.vocabulary == (
+        "हिन्दी", "كِتَابٌ", "สวัสดี", "မြန်မာ", "café", "i\u0307stanbul", "한국어", "x",
+    )  # fmt: skip
+    assert found.dropped == 1
+
+
 def test_rare_words_are_one_token() -> None:
     words = [f"w{i}" for i in range(MOST_WORDS + 5)]
     found = running_text("x", " ".join(words + words[3:5]))

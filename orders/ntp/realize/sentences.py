@@ -1,16 +1,19 @@
 """Sentences of a text file, of a column of a CSV file, or of a field of JSON lines."""
 
-import re
+from collections import Counter
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any, TypeAlias
+from unicodedata import normalize
+
+import regex
 
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.files import Reach, lines, no_progress
 from marginaudit.orders.ntp.formats import COMMENT
 from marginaudit.orders.reading import Text, Token, csv_rows, parsed_json, validated
-from marginaudit.orders.running_text import WORD
+from marginaudit.orders.running_text import words_of
 from marginaudit.orders.text import counted, shown, shown_path
 
 UNITS = ("word", "char", "id")
@@ -21,21 +24,37 @@ ENDINGS = (".txt", ".csv", ".jsonl", ".ndjson")
 COLUMN = "text"
 """The column or field that is read unless another is named."""
 
-SENTENCE_END = re.compile(r"[.!?]+(?=[\"'”’)\]]*(?:\s|$))")
-"""End of a sentence in running text; an abbreviation's full stop is taken for one."""
+SENTENCE_END = regex.compile(
+    r"(?V1)(?<=[.!?])(?=[\"'\p{Pe}\p{Pf}]*(?:\s|$))|(?<=[\p{Sentence_Terminal}--[.!?]])(?!\p{Sentence_Terminal})"
+)
+"""End of a sentence in running text: after . ! or ? before white space, and after the marks of other scripts, such as
+। ؟ and 。; an abbreviation's full stop is taken for one."""
+
+CHARACTER = regex.compile(r"\X")
+"""What a reader takes for one character (UAX 29): a letter with its marks."""
 
 Line: TypeAlias = tuple[str, str | list[Token]]
 """Place, and text, or tokens where they are given one by one."""
 
 
 def read_sentences(
-    path: Path, *, unit: str = "word", column: str | None = None, prose: bool = False, reach: Reach = no_progress
+    path: Path,
+    left_out: Counter[str],
+    *,
+    unit: str = "word",
+    column: str | None = None,
+    prose: bool = False,
+    reach: Reach = no_progress,
 ) -> Iterator[list[Token]]:
     """The sentences of a file, one at a time.
 
-    A line of a ``.txt`` file is a sentence, ``#`` starts a comment line, as in `dataset_from_text`; so are the lines of
-    a cell of a ``.csv`` file and of a string of a ``.jsonl`` file, an array of which is one sentence. In ``prose``
-    sentences end with . ! ? or an empty line, and consist of words in lower case.
+    A line of a ``.txt`` file is a sentence; so are the lines of a cell of a ``.csv`` file and of a string of a
+    ``.jsonl`` file, an array of which is one sentence. Tokens are taken as they are; characters in NFC, white space at
+    the ends of a line left out. In ``prose`` sentences end with . ! ?, another script's mark or an empty line, and
+    consist of words in lower case.
+
+    ``left_out`` counts what is in no sentence: ``"characters"`` that are in no word of prose, and ``"comments"``, the
+    lines of a ``.txt`` file of words or ids that ``#`` starts, as in `dataset_from_text`.
 
     Raises
     ------
@@ -53,16 +72,19 @@ def read_sentences(
         found = _of_text(path, reach)
     else:
         found = (_of_table if ending == ".csv" else _of_json_lines)(path, column or COLUMN, reach)
-    for place, line in _in_prose(found) if prose else found:
+    as_dataset = ending == ".txt" and unit != "char" and not prose
+    for place, line in _in_prose(found, left_out) if prose else found:
         if isinstance(line, list):
             yield _ids(line, place) if unit == "id" else line
-        elif line.strip() and not line.lstrip().startswith(COMMENT):
+        elif as_dataset and line.lstrip().startswith(COMMENT):
+            left_out["comments"] += 1
+        elif line.strip():
             yield _tokens(line.strip(), unit, place)
 
 
 def _tokens(line: str, unit: str, place: str) -> list[Token]:
     if unit == "char":
-        return list(line)
+        return CHARACTER.findall(normalize("NFC", line))
     words = line.split()
     return _ids(words, place) if unit == "id" else words
 
@@ -127,8 +149,14 @@ def _lines_of(place: str, text: str) -> Iterator[Line]:
     yield place, ""
 
 
-def _in_prose(found: Iterator[Line]) -> Iterator[Line]:
+def _in_prose(found: Iterator[Line], left_out: Counter[str]) -> Iterator[Line]:
     """A sentence a line, in lower case, its words between blanks."""
+
+    def words(text: str) -> str:
+        inside, dropped = words_of(text)
+        left_out["characters"] += dropped
+        return " ".join(inside)
+
     parts: list[str] = []
     place = ""
     for place, line in found:
@@ -137,11 +165,7 @@ def _in_prose(found: Iterator[Line]) -> Iterator[Line]:
             continue
         *ends, rest = SENTENCE_END.split(line)
         for end in ends if line.strip() else [""]:
-            yield place, _words(" ".join([*parts, end]))
+            yield place, words(" ".join([*parts, end]))
             parts = []
         parts.append(rest)
-    yield place, _words(" ".join(parts))
-
-
-def _words(text: str) -> str:
-    return " ".join(WORD.findall(text.lower()))
+    yield place, words(" ".join(parts))

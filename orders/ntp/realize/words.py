@@ -1,6 +1,7 @@
 """A text as numbers: its sentences, and a vocabulary of its most frequent tokens."""
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -80,29 +81,38 @@ class Text:
 
 
 def numbered(
-    name: str, sentences: Iterable[Sequence[Token]], longest: int | None = None, *, where: str | None = None
+    name: str,
+    sentences: Iterable[Sequence[Token]],
+    longest: int | None = None,
+    *,
+    where: str | None = None,
+    left_out: Counter[str] | None = None,
 ) -> Text:
     """The text of sentences, without samples longer than ``longest``.
 
-    Sentences of fewer than two tokens have no sample and are left out.
+    Sentences of fewer than two tokens have no sample. ``left_out`` counts them as ``"sentences"``, and longer
+    ``"samples"``.
 
     Raises
     ------
     InputError
         No sentence is left; ``where``, or the name, says of what.
     """
+    left_out = Counter() if left_out is None else left_out
     numbers: dict[Token, int] = {}
     token, start = array("i"), array("q", [0])
-    read = 0
     for sentence in sentences:
-        read += 1
         words = sentence if longest is None else sentence[: longest + 1]
+        left_out["sentences"] += len(words) < 2
+        left_out["samples"] += len(sentence) - len(words)
         if len(words) > 1:
             token.extend([numbers.setdefault(word, len(numbers)) for word in words])
             start.append(len(token))
     if len(start) == 1:
-        got = f"{counted(read, 'sentence')} of fewer than 2 tokens" if read else "no sentence"
-        expected = "a sentence of at least 2 tokens (a line that starts with # is a comment)"
+        short = left_out["sentences"]
+        got = f"{counted(short, 'sentence')} of fewer than 2 tokens" if short else "no sentence"
+        comment = " (a line that starts with # is a comment)" if left_out["comments"] else ""
+        expected = f"a sentence of at least 2 tokens{comment}"
         raise InputError(where or name, got=got, expected=expected)
     return Text(name, tuple(numbers), np.frombuffer(token, dtype=np.int32), np.frombuffer(start, dtype=np.int64))
 

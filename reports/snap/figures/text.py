@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marginaudit.orders import InputError, counted, shown_path
+from marginaudit.orders import InputError, counted, printable, shortened, shown_path
 from marginaudit.orders.running_text import RunningText, alice, read_running_text
 from marginaudit.reports.plots.measured import one_legend
 from marginaudit.reports.plots.style import FIGURE, MEASURED, REFERENCE, as_text, empty_figure, styled
@@ -41,6 +41,9 @@ SHOWN = (0, 100, 200, 400)
 WINDOWS = 24
 """Held-out windows in figure 7."""
 
+LONGEST_NAME = 40
+"""Longest name of a text in a title, in characters."""
+
 Reach = Callable[[float], None]
 """Callback that receives the part of the work that is done."""
 
@@ -62,9 +65,10 @@ def text_of(path: Path | None) -> RunningText:
 
 
 def _entitle(figure: "Figure", text: RunningText, more: str) -> None:
+    words, dropped = counted(len(text.tokens), "word"), counted(text.dropped, "character")
     title = (
-        f"{as_text(text.name)}: {counted(len(text.tokens), 'word')}, M = {len(text.vocabulary)}; d = {RECIPE.d}, "
-        f"T = {RECIPE.T}, batch {RECIPE.batch}, {more}"
+        f"{as_text(shortened(printable(text.name), LONGEST_NAME))}: {words} ({dropped} in none), "
+        f"M = {len(text.vocabulary)}; d = {RECIPE.d}, T = {RECIPE.T}, batch {RECIPE.batch}, {more}"
     )
     figure.suptitle(title, x=0.01, ha="left", fontsize=FIGURE["font.size"] + 1)
 

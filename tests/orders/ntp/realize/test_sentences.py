@@ -1,6 +1,7 @@
 """Sentences of text, CSV and JSON-lines files, by word, character and id, and what is refused."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,10 @@ from marginaudit.orders.ntp.realize.sentences import read_sentences
 from marginaudit.orders.ntp.realize.words import numbered
 
 
-def read(folder: Path, name: str, content: str, **how: Any) -> list[list[str]]:
+def read(folder: Path, name: str, content: str, left_out: Counter[str] | None = None, **how: Any) -> list[list[str]]:
     path = folder / name
     path.write_bytes(content.encode())
-    return list(read_sentences(path, **how))
+    return list(read_sentences(path, Counter() if left_out is None else left_out, **how))
 
 
 @given(st.text("ab # \n\r\t\u2028", max_size=30))
@@ -59,7 +60,7 @@ def test_prose(tmp_path: Path) -> None:
     text = 'He said, "Stop! It\'s 3.14 now."\nThen they\nwent.\n\nA title\n\n# no comment here? Yes'
     assert read(tmp_path, "a.txt", text, prose=True) == [
         ["he", "said", "stop"],
-        ["it's", "3", "14", "now"],
+        ["it's", "3.14", "now"],
         ["then", "they", "went"],
         ["a", "title"],
         ["no", "comment", "here"],
@@ -71,13 +72,39 @@ def test_prose(tmp_path: Path) -> None:
     assert read(tmp_path, "a.txt", "Ab. c", prose=True, unit="char") == [["a", "b"], ["c"]]
 
 
+def test_sentences_and_words_of_other_scripts(tmp_path: Path) -> None:
+    """Each ends with its script's mark; nothing else is dropped, and the marks are counted."""
+    sentences = {
+        "हिन्दी में लिखा हुआ।": ["हिन्दी", "में", "लिखा", "हुआ"],
+        "كِتَابٌ جَدِيدٌ؟": ["كِتَابٌ", "جَدِيدٌ"],
+        "日本のテキスト。": ["日", "本", "の", "テキスト"],
+        "สวัสดี ครับ.": ["สวัสดี", "ครับ"],
+        "Cafe\u0301 à I\u0307stanbul!": ["café", "à", "i\u0307stanbul"],
+    }
+    dropped: Counter[str] = Counter()
+    assert read(tmp_path, "a.txt", " ".join(sentences), dropped, prose=True) == list(sentences.values())
+    assert dropped == {"characters": 5}
+    found = read(tmp_path, "a.txt", "नमस्ते e\u0301", unit="char")
+    assert found == [["न", "म", "स्ते", " ", "é"]]
+
+
+def test_comments_are_of_text_files_of_words_alone(tmp_path: Path) -> None:
+    for name, content in (("a.csv", 'text\n"# a\n#b c"\n'), ("a.jsonl", json.dumps({"text": "# a\n#b c"}))):
+        assert read(tmp_path, name, content) == [["#", "a"], ["#b", "c"]]
+    assert read(tmp_path, "a.txt", "#!+\n", unit="char") == [["#", "!", "+"]]
+    gone: Counter[str] = Counter()
+    assert read(tmp_path, "a.txt", "# a\nb c\n #d", gone) == [["b", "c"]]
+    assert gone == {"comments": 2}
+
+
 def test_a_column_of_csv(tmp_path: Path) -> None:
-    table = 'id,text\n1,"a b, ""c""\nd e"\n\n2,f g\n'
+    table = 'id,text\n1,"a b, ""c""\nd e"\n\n2,f g\n   \n'
     with pytest.raises(
-        InputError, match=r"a\.csv: line 4: got a row of 0 cells, expected at least 2, up to column 'text'"
+        InputError, match=r"a\.csv: line 7: got a row of 1 cell, expected at least 2, up to column 'text'"
     ):
-        read(tmp_path, "a.csv", table)
-    table = table.replace("\n\n", "\n")
+        read(tmp_path, "a.csv", f"{table}3\n")
+    [long] = read(tmp_path, "a.csv", f"text\n{'a b ' * 40_000}\n")  # 160,000 characters
+    assert long == ["a", "b"] * 40_000
     assert read(tmp_path, "a.csv", table) == [["a", "b,", '"c"'], ["d", "e"], ["f", "g"]]
     assert read(tmp_path, "a.csv", table, column="id", unit="id") == [["1"], ["2"]]
     with pytest.raises(
@@ -104,7 +131,11 @@ def test_a_field_of_json_lines(tmp_path: Path) -> None:
         ('{"text": ["a", true]}', "line 1: /text/1: got True, expected a string"),
         ('{"text": "\\ud800 a"}', "line 1: /text: got '.*', expected a string that UTF-8 can encode"),
         ("{", "line 1: line 1 column 2: got invalid JSON"),
-        ('{"text": "a", "text": "b"}', "line 1: got an object with 2 keys 'text', expected an object with the key"),
+        ('{"text": "a", "text": "b"}', "line 1: got an object with 2 keys 'text', expected each key once"),
+        (
+            '{"text": "a", "b": [{"c": 1, "c": 2}]}',
+            "line 1: /b/0: got an object with 2 keys 'c', expected each key once",
+        ),
     ):
         with pytest.raises(InputError, match=rf"a\.jsonl: {got}"):
             read(tmp_path, "a.jsonl", line)
@@ -116,4 +147,4 @@ def test_what_is_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a\.txt: got the column 'x', expected none, for a .txt file"):
         read(tmp_path, "a.txt", "a b", column="x")
     with pytest.raises(InputError, match=r"none\.csv: got No such file or directory, expected a CSV file"):
-        list(read_sentences(tmp_path / "none.csv"))
+        list(read_sentences(tmp_path / "none.csv", Counter()))

@@ -37,7 +37,8 @@ def test_attention_over_training() -> None:
     np.testing.assert_array_equal(most.get_ydata(), np.log(12))
     assert found.entropy[-1] < 0.8 * found.entropy[0]
     assert figure.get_suptitle() == (
-        "Alice in Wonderland, its beginning: 767 words, M = 301; d = 16, T = 13, batch 32, SGD, η = 5, seed 0"
+        "Alice in Wonderland, its beginning: 767 words (148 characters in none), M = 301; d = 16, T = 13, batch 32, "
+        "SGD, η = 5, seed 0"
     )
     assert told == pytest.approx(np.arange(1, 401) / 400, rel=1e-15, abs=0)
 
