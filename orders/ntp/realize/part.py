@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from marginaudit.orders.ntp.realize.collocation import best_matching, pair_weights
-from marginaudit.orders.ntp.realize.program import program, relaxed, solved
+from marginaudit.orders.ntp.realize.program import answers, program, relaxed, solved
 from marginaudit.orders.ntp.realize.samples import Samples
 from marginaudit.orders.ntp.realize.winners import Mask, allowed, ascend, at_query, kept
 from marginaudit.orders.reading import Token
 from marginaudit.orders.relations import Indices
 
 EXACT = 1_500
-"""Places (distinct tokens, added up over samples) of the largest integer program that is solved."""
+"""Of the k_Sxy of the largest integer program that is solved."""
 
 RELAXED = 6_000
-"""Samples in the largest linear relaxation."""
+"""Of the k_Sxy of the largest linear relaxation."""
 
 NODES = 50
 """Nodes of branch and bound: a limit on nodes, not on time, gives the same answer on every machine."""
@@ -56,8 +56,9 @@ def largest_part(samples: Samples) -> Part:
     """The largest part found, and a bound.
 
     From two starts, the collocation that most samples fit and the one of next tokens right after the query, n and the
-    winners of every query are improved in turn. The bound is how many samples fit a collocation. Up to `RELAXED`
-    places the integer program's linear relaxation gives another start and bound, and up to `EXACT` branch and bound.
+    winners of every query are improved in turn. The bound is how many samples fit a collocation. Of few samples that
+    differ in query, next token or set of tokens the integer program's linear relaxation gives another start and bound
+    (`RELAXED`), and branch and bound (`EXACT`).
     """
     source, fits = best_matching(pair_weights(samples, samples.eligible))
     upper, by = fits, "matching"
@@ -66,19 +67,25 @@ def largest_part(samples: Samples) -> Part:
         _improved(samples, source, np.zeros(len(samples.token), dtype=np.bool_)),
         _improved(samples, _matched(samples, follower), follower),
     ]
-    if len(samples.token) <= RELAXED and max(ends, key=_lower).lower < upper:
-        written = program(samples)
+    found = answers(samples) if max(ends, key=_lower).lower < upper and _kinds(samples) <= RELAXED else None
+    if found is not None and len(found.place) <= RELAXED:
+        written = program(samples, found)
         values, most = relaxed(written)
         upper, by = min((upper, by), (most, "linear relaxation"), key=itemgetter(0))
         ends.append(_improved(samples, written.source(values), written.winner(values)))
-        if len(samples.token) <= EXACT and max(ends, key=_lower).lower < upper:
-            found, most = solved(written, NODES)
+        if len(found.place) <= EXACT and max(ends, key=_lower).lower < upper:
+            best_values, most = solved(written, NODES)
             upper, by = min((upper, by), (most, "branch and bound"), key=itemgetter(0))
-            if found is not None:
-                ends.append(_improved(samples, written.source(found), written.winner(found)))
+            if best_values is not None:
+                ends.append(_improved(samples, written.source(best_values), written.winner(best_values)))
     best = max(ends, key=_lower)
     how = "exact" if best.lower == upper else "alternating maximisation"
     return Part(best.kept, best.source, fits, best.lower, upper, f"{how}; bound by {by}")
+
+
+def _kinds(samples: Samples) -> int:
+    """How many pairs of query and next token there are: no more than samples that differ in what is seen of them."""
+    return len(np.unique(samples.query * samples.vocabulary_size + samples.next))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,15 @@
 """The largest part as an integer program, and a bound on it that is proved in integers.
 
-n_xy: whether n(x) = y; o_qx: whether x wins under q; k_sx: whether sample s is kept, and x wins in it.
+n_xy: whether n(x) = y; o_qx: whether x wins under q; o_qxy: whether both; k_Sxy: whether n(x) = y and x alone of the
+tokens of S wins, where S stands for the samples of a query q and a set of tokens.
 
-    maximise sum of count_s k_sx  subject to
-    k_sx <= n_xy,  k_sx <= o_qx,  o_qx + sum over x' != x of k_sx' <= 1  for every token x of s,
+    maximise sum of count_Sxy k_Sxy  subject to
+    k_Sxy <= o_qxy,  o_qxy <= n_xy,  sum over y of o_qxy <= o_qx,
+    o_qx + sum over x' != x and y of k_Sx'y <= 1  for every token x of S,
     sum over y of n_xy <= 1,  sum over x of n_xy <= 1.
 
-q and y are the query and the next token of s; samples of one distinct token have the first kind of constraint alone.
+count_Sxy samples of S have the next token y, which x may answer: they are kept or go together. Where S has one token,
+k_Sxy <= n_xy is all. Integers without o_qxy would say the same, and the linear relaxation less.
 """
 
 from dataclasses import dataclass
@@ -17,7 +20,7 @@ import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
 from marginaudit.orders.ntp.realize.collocation import NONE, best_matching
-from marginaudit.orders.ntp.realize.samples import Samples
+from marginaudit.orders.ntp.realize.samples import Samples, alike
 from marginaudit.orders.ntp.realize.winners import Mask
 from marginaudit.orders.relations import Indices
 
@@ -30,7 +33,7 @@ INTEGER = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """The program of some samples: maximise weight @ v, A v <= b, 0 <= v <= 1; pairs first, then winners, then k.
+    """The program of some samples: maximise weight @ v, A v <= b, 0 <= v <= 1; n_xy first, then o_qx, o_qxy and k_Sxy.
 
     Attributes
     ----------
@@ -42,7 +45,7 @@ class Program:
     pairs : (pairs,)
         x V + y of each n_xy.
     wins : (places,)
-        The variable o_qx of each place; `NONE` for samples of one distinct token.
+        The variable o_qx of each place of the samples; `NONE` for samples of one distinct token.
     """
 
     A: "scipy.sparse.csr_array"
@@ -68,17 +71,56 @@ class Program:
         return found
 
 
-def program(samples: Samples) -> Program:
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The k_Sxy of some samples.
+
+    Attributes
+    ----------
+    S : (samples,)
+        The number of its S for each sample.
+    place : (k,)
+        A place of x in a sample of S with the next token y.
+    count : (k,)
+        count_Sxy.
+    """
+
+    S: Indices
+    place: Indices
+    count: Indices
+
+
+def answers(samples: Samples) -> Answers:
+    """What can be kept together."""
+    V, owner, S = samples.vocabulary_size, _owner(samples), alike(samples)
+    can = np.flatnonzero(samples.eligible)
+    code = (S[owner[can]] * V + samples.next[owner[can]]) * V + samples.token[can]
+    _, first, number = np.unique(code, return_index=True, return_inverse=True)
+    count = np.zeros(len(first), dtype=np.int64)
+    np.add.at(count, number, samples.count[owner[can]])
+    return Answers(S, can[first], count)
+
+
+def _owner(samples: Samples) -> Indices:
+    """The sample of each place."""
+    return np.repeat(np.arange(len(samples)), samples.size)
+
+
+def program(samples: Samples, found: Answers) -> Program:
     """The program of all samples."""
-    V, places = samples.vocabulary_size, len(samples.token)
-    owner = np.repeat(np.arange(len(samples)), samples.size)
-    related, can = samples.size[owner] > 1, np.flatnonzero(samples.eligible)
-    pairs, pair = np.unique(samples.token[can] * np.int64(V) + samples.next[owner[can]], return_inverse=True)
+    V, owner, at = samples.vocabulary_size, _owner(samples), found.place
+    related, following = samples.size[owner] > 1, samples.next[owner]
+    both, alone = np.flatnonzero(related[at]), np.flatnonzero(~related[at])
+    pairs, pair = np.unique(samples.token[at] * np.int64(V) + following[at], return_inverse=True)
     scores, score = np.unique(samples.query[owner] * V + samples.token, return_inverse=True)
-    wins = np.where(related, len(pairs) + score, NONE)
-    k = np.full(places, NONE, dtype=np.int64)
-    k[can] = len(pairs) + len(scores) + np.arange(len(can))
-    variables = len(pairs) + len(scores) + len(can)
+    turns, first_turn, turn = np.unique(
+        score[at[both]] * V + following[at[both]], return_index=True, return_inverse=True
+    )
+    # the tokens of each S, those of an S one after the other
+    tokens, first, row = np.unique(found.S[owner] * V + samples.token, return_index=True, return_inverse=True)
+    several = np.flatnonzero(related[first])
+    n, o, o_and_n = 0, len(pairs), len(pairs) + len(scores)
+    k = o_and_n + len(turns)
 
     rows: list[tuple[Indices, Indices, int]] = []
     bound: list[Indices] = []
@@ -89,32 +131,35 @@ def program(samples: Samples) -> Program:
         rows.extend((above + row, variable, sign) for row, variable, sign in terms)
         bound.append(np.full(number, right))
 
-    each = np.arange(len(can))
-    add(len(can), 0, (each, k[can], 1), (each, pair, -1))
-    both = can[related[can]]
     each = np.arange(len(both))
-    add(len(both), 0, (each, k[both], 1), (each, wins[both], -1))
-    others, beside = _others(samples, both, owner)
-    add(places, 1, (others, k[beside], 1), (np.flatnonzero(related), wins[related], 1))
+    add(len(both), 0, (each, k + both, 1), (each, o_and_n + turn, -1))
+    each = np.arange(len(alone))
+    add(len(alone), 0, (each, k + alone, 1), (each, n + pair[alone], -1))
+    each = np.arange(len(turns))
+    add(len(turns), 0, (each, o_and_n + each, 1), (each, n + pair[both[first_turn]], -1))
+    won, each_won = np.unique(turns // V, return_inverse=True)
+    add(len(won), 0, (each_won, o_and_n + each, 1), (np.arange(len(won)), o + won, -1))
+    others, beside = _others(row[at[both]], tokens // V)
+    add(len(tokens), 1, (others, k + both[beside], 1), (several, o + score[first[several]], 1))
     for end in (pairs // V, pairs % V):
         add(V, 1, (end, np.arange(len(pairs)), 1))
     row, variable, sign = (
         np.concatenate(parts) for parts in zip(*[(r, v, np.full(len(r), s)) for r, v, s in rows], strict=True)
     )
-    A = scipy.sparse.coo_array((sign, (row, variable)), shape=(sum(map(len, bound)), variables)).tocsr()
-    weight = np.zeros(variables, dtype=np.int64)
-    weight[k[can]] = samples.count[owner[can]]
-    return Program(A, np.concatenate(bound), weight, pairs, wins, V)
+    shape = (sum(map(len, bound)), k + len(at))
+    A = scipy.sparse.coo_array((sign, (row, variable)), shape=shape).tocsr()
+    weight = np.concatenate([np.zeros(k, dtype=np.int64), found.count])
+    return Program(A, np.concatenate(bound), weight, pairs, np.where(related, o + score, NONE), V)
 
 
-def _others(samples: Samples, eligible: Indices, owner: Indices) -> tuple[Indices, Indices]:
-    """Each pair of places of one sample, the second another one and eligible."""
-    size = samples.size[owner[eligible]]
-    beside = np.repeat(eligible, size)
+def _others(row: Indices, S: Indices) -> tuple[Indices, Indices]:
+    """Each row of the same S beside one of the given rows, and that one's number; ``S`` is of each row, in order."""
+    size = np.bincount(S)[S[row]]
+    beside = np.repeat(np.arange(len(row)), size)
     within = np.arange(len(beside)) - np.repeat(np.cumsum(size) - size, size)
-    place = samples.start[owner[beside]] + within
-    other = place != beside
-    return place[other], beside[other]
+    other = np.searchsorted(S, S[row])[beside] + within
+    apart = other != row[beside]
+    return other[apart], beside[apart]
 
 
 def relaxed(found: Program) -> tuple[NDArray[np.float64], int]:

@@ -70,6 +70,23 @@ class Samples:
         return tokens
 
 
+def alike(samples: Samples) -> Indices:
+    """For each sample the number of its query and set of tokens, by which winners keep it or not.
+
+    >>> alike(samples_of_dataset(Dataset.from_sentences("x", ["abab", "baab"]))).tolist()
+    [0, 2, 2, 2, 3, 1]
+    """
+    owner = np.repeat(np.arange(len(samples)), samples.size)
+    token = np.sort(owner * samples.vocabulary_size + samples.token) - owner * samples.vocabulary_size
+    number, known = np.empty(len(samples), dtype=np.int64), 0
+    for size in np.unique(samples.size).tolist():
+        here = np.flatnonzero(samples.size == size)
+        rows = np.column_stack([samples.query[here], token[samples.start[here, None] + np.arange(size)]])
+        found = np.unique(rows, axis=0, return_inverse=True)[1]
+        number[here], known = known + found, known + int(found.max()) + 1
+    return number
+
+
 def samples_of(text: Text, *, majority: bool = False) -> Samples:
     """All prefix samples of a text.
 

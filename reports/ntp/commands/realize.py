@@ -1,6 +1,7 @@
 """`marginaudit realize`."""
 
 import shlex
+from collections import Counter
 from contextlib import ExitStack
 from importlib.resources import as_file
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import click
 
-from marginaudit.orders import printable
+from marginaudit.orders import counted, printable
 from marginaudit.orders.ntp.realize.part import document_of
 from marginaudit.orders.ntp.realize.samples import samples_of
 from marginaudit.orders.ntp.realize.sentences import UNITS, read_sentences
@@ -17,7 +18,7 @@ from marginaudit.orders.ntp.realize.words import Text, numbered
 from marginaudit.orders.running_text import ALICE
 from marginaudit.orders.text import shown_path
 from marginaudit.reports.command.arguments import JSON
-from marginaudit.reports.command.console import Bar, print_line, print_table, progress_bar
+from marginaudit.reports.command.console import Bar, print_line, print_table, progress_bar, upper_bound
 from marginaudit.reports.command.options import FilePath, Parsed
 from marginaudit.reports.command.output import check_output, print_json, write, write_figure
 from marginaudit.reports.command.usage import OneOf
@@ -38,7 +39,7 @@ AT_LEAST_1 = whole(1, MOST, "count")
 @click.argument("file", metavar="FILE")
 @click.option("--unit", type=OneOf(UNITS), default="word", show_default=True, help="What a token is.")
 @click.option("--column", help="Column of a .csv file, or key of .jsonl objects.  [default: text]")
-@click.option("--prose", is_flag=True, help="Sentences end with . ! ? or an empty line; words are lower-cased.")
+@click.option("--prose", is_flag=True, help="Sentences end with . ! ? or an empty line; words (UAX 29) in lower case.")
 @click.option(
     "--max-vocabulary",
     type=Parsed(AT_LEAST_2),
@@ -82,14 +83,16 @@ def realize(
         shipped = file == "alice"
         path = stack.enter_context(as_file(ALICE)) if shipped else Path(file)
         bar.say(f"reading {path.name}")
-        sentences = read_sentences(path, unit=unit, column=column, prose=prose or shipped, reach=bar.reach)
-        text = numbered(printable(path.stem), sentences, max_length, where=shown_path(path))
+        gone: Counter[str] = Counter()
+        sentences = read_sentences(path, gone, unit=unit, column=column, prose=prose or shipped, reach=bar.reach)
+        text = numbered(printable(path.stem), sentences, max_length, where=shown_path(path), left_out=gone)
         text = text.of_vocabulary(max_vocabulary)
         bar.say("looking for the largest part")
         found, size = _written(text, out, majority=majority)
         rows = _rows(text, bar, majority=majority) if table or plot else []
     command = f"marginaudit audit {shlex.quote(str(out))}"
     document = answer(found) | {"sentences": text.sentences, "longest": text.longest}
+    document["left_out"] = {name: gone[name] for name in ("comments", "characters", "sentences", "samples")}
     document["realizable"] |= {**size, "dataset": str(out), "audit": command}
     if rows:
         document["sizes"] = rows
@@ -101,9 +104,21 @@ def realize(
         print_json(finite(document))
         return 0
     _print(text, document, rows)
+    print_line(f"left out: {_left_out(gone, max_length)}")
     print_line(f"dataset: {out}")
     print_line(f"both solutions, training and the claims on it: {command}")
     return 0
+
+
+def _left_out(gone: Counter[str], longest: int) -> str:
+    """What of the text is in no sample."""
+    found = [
+        (gone["comments"], "comment line", ""),
+        (gone["characters"], "character", " in no word (marks, symbols)"),
+        (gone["sentences"], "sentence", " of fewer than 2 tokens"),
+        (gone["samples"], "sample", f" of more than {counted(longest, 'token')}"),
+    ]
+    return ", ".join(counted(count, one) + what for count, one, what in found if count) or "nothing"
 
 
 def _written(text: Text, out: Path, *, majority: bool) -> tuple[Survey, dict[str, int]]:
@@ -126,7 +141,7 @@ def _rows(text: Text, bar: Bar, *, majority: bool) -> list[dict[str, Any]]:
 def _print(text: Text, document: dict[str, Any], rows: list[dict[str, Any]]) -> None:
     part, samples = document["realizable"], document["samples"]
     print_table(
-        f"{text.name}: {text.sentences} sentences",
+        f"{text.name}: {counted(text.sentences, 'sentence')}",
         ("", "", "of"),
         [
             ("samples that fit one collocation", round(document["collocation_share"] * samples), samples),
@@ -135,7 +150,7 @@ def _print(text: Text, document: dict[str, Any], rows: list[dict[str, Any]]) -> 
             ("tokens confused under some query", document["confused"], document["tokens"]),
             ("first words with one next token", document["length_1"]["one"], sum(document["length_1"].values())),
             ("samples in the largest part found", part["lower"], samples),
-            ("samples in any part, at most", part["upper"], samples),
+            ("samples in any part, at most", upper_bound(part["upper"]), samples),
         ],
     )
     print_line(f"largest part: {part['method']}")

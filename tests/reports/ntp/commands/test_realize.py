@@ -76,6 +76,16 @@ def test_options(command: Command) -> None:
     assert (loose["lower"], strict["lower"]) == (5, 5)
 
 
+def test_what_is_left_out_is_counted(command: Command) -> None:
+    Path("a.txt").write_text("# One? Two, three!\nFour five six seven.\n")
+    found = command.json("realize", "a.txt", "--prose", "--max-length", "2")
+    assert found["left_out"] == {"comments": 0, "characters": 5, "sentences": 1, "samples": 1}
+    said = command("realize", "a.txt").out
+    assert "\nleft out: 1 comment line\n" in said
+    said = command("realize", "a.txt", "--prose").out
+    assert "\nleft out: 5 characters in no word (marks, symbols), 1 sentence of fewer than 2 tokens\n" in said
+
+
 def test_what_is_refused(command: Command) -> None:
     Path("a.txt").write_text("a\n")
     Path("b.txt").write_text("a b\n")
