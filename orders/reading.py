@@ -13,7 +13,7 @@ from annotated_types import Len, MaxLen
 from typing_extensions import get_type_hints, is_typeddict
 
 from marginaudit.orders.errors import InputError
-from marginaudit.orders.text import counted, printable, shown
+from marginaudit.orders.text import LONGEST_SHOWN, counted, printable, shortened, shown
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, TypeAdapter
@@ -69,45 +69,80 @@ def utf_8_text(content: bytes, where: str) -> str:
         raise InputError(f"{where}: line {line}", got="text that is not UTF-8", expected="UTF-8") from None
 
 
-def csv_rows(lines: Iterable[str], where: str) -> Iterator[tuple[int, list[str]]]:
-    r"""The rows of a CSV file, the header first, each with the number of the line on which it ends.
+LONGEST_CELL = 2**31 - 1
+"""Characters of a cell of CSV: the most that Python's parser can be told on every platform."""
 
-    >>> list(csv_rows(["a,b\n", '1,"x\n', 'y"\n'], "here"))
-    [(1, ['a', 'b']), (3, ['1', 'x\ny'])]
+
+def csv_rows(lines: Iterable[str], where: str) -> Iterator[tuple[int, list[str]]]:
+    r"""The rows of a CSV file, the header first, each with the number of the line on which it ends; no blank lines.
+
+    >>> list(csv_rows(["a,b\n", "\n", '1,"x\n', 'y"\n'], "here"))
+    [(1, ['a', 'b']), (4, ['1', 'x\ny'])]
 
     Raises
     ------
     InputError
         It is no CSV; names the line.
     """
+    csv.field_size_limit(LONGEST_CELL)
     rows = csv.reader(lines, strict=True)
     try:
         for row in rows:
-            yield rows.line_num, row
+            if len(row) > 1 or any(cell.strip() for cell in row):
+                yield rows.line_num, row
     except csv.Error as error:
         raise InputError(f"{where}: line {rows.line_num}", got=f"no CSV ({error})", expected="CSV (RFC 4180)") from None
 
 
 def parsed_json(text: str, where: str) -> Any:
-    """The document that the text holds; a `RepeatedKey`, which no type takes, for an object that has a key twice.
+    """The document that the text holds.
 
     Raises
     ------
     InputError
-        It is not JSON, or too deep; names the line and column. Or float64 holds 0 for a number that is not.
+        It is not JSON, or too deep; names the line and column. An object has a key twice; names its JSON pointer. Or
+        float64 holds 0 for a number that is not.
     """
     found, members = _quickly_parsed(text)
     if members == text.count(":"):
         return found
+    repeated: list[_RepeatedKey] = []
+
+    def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _RepeatedKey:
+        members = dict(pairs)
+        if len(members) == len(pairs):
+            return members
+        repeated.append(_RepeatedKey(*Counter(key for key, _ in pairs).most_common(1)[0]))
+        return repeated[-1]
+
     try:
-        return json.loads(text, object_pairs_hook=_unique_keys, parse_int=_integer, parse_float=float64)
+        quickly, found = found, json.loads(text, object_pairs_hook=unique_keys, parse_int=_integer, parse_float=float64)
+        if quickly is None and _is_deep(found):
+            raise RecursionError
     except json.JSONDecodeError as error:
         place = f"{where}: line {error.lineno} column {error.colno}"
         raise InputError(place, got=f"invalid JSON ({error.msg})", expected="a JSON document") from None
     except Underflow as number:
         raise InputError(where, got=shown(str(number)), expected=EXPECTED["float_type"]) from None
     except RecursionError:
-        raise InputError(where, got="JSON nested too deeply", expected="a dataset") from None
+        raise InputError(where, got="JSON nested too deeply", expected=f"at most {DEEPEST} levels") from None
+    if repeated:
+        place, one = next(_repeated_keys(found))
+        got = f"an object with {one.times} keys {shown(one.key)}"
+        raise InputError(f"{where}: {place}" if place else where, got=got, expected="each key once")
+    return found
+
+
+DEEPEST = 200
+"""Levels of a document, about as many as the quick parser takes; what writes or compares documents takes some more."""
+
+
+def _is_deep(document: Any) -> bool:
+    level = [document]
+    for _ in range(DEEPEST):
+        members = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        level = [member for some in members for member in some]
+    return bool(level)
 
 
 BITS = 64
@@ -143,20 +178,23 @@ def _members(value: Any) -> float:
     return members
 
 
-@dataclass(frozen=True, repr=False)
-class RepeatedKey:
+@dataclass(frozen=True)
+class _RepeatedKey:
     """Stands for an object that holds a key more than once."""
 
     key: str
     times: int
 
-    def __repr__(self) -> str:
-        return f"an object with {self.times} keys {self.key!r}"
 
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any] | RepeatedKey:
-    members = dict(pairs)
-    return members if len(members) == len(pairs) else RepeatedKey(*Counter(key for key, _ in pairs).most_common(1)[0])
+def _repeated_keys(document: Any) -> Iterator[tuple[str, _RepeatedKey]]:
+    """Each object of a document that holds a key more than once, with its JSON pointer."""
+    rest = [("", document)]
+    while rest:
+        place, one = rest.pop()
+        if isinstance(one, _RepeatedKey):
+            yield place, one
+        members = one.items() if isinstance(one, dict) else enumerate(one) if isinstance(one, list) else ()
+        rest.extend((f"{place}/{pointer_part(str(key))}", member) for key, member in members)
 
 
 def _integer(digits: str) -> int | float:
@@ -210,12 +248,12 @@ def float64(decimal: str) -> float:
 
 
 def pointer_part(key: str) -> str:
-    """A key as a part of a JSON pointer (RFC 6901), on one line.
+    """A key as a part of a JSON pointer (RFC 6901), on one line, a very long one without its middle.
 
     >>> pointer_part("a/b~")
     'a~1b~0'
     """
-    return printable(key.replace("~", "~0").replace("/", "~1"))
+    return shortened(printable(key.replace("~", "~0").replace("/", "~1")), LONGEST_SHOWN)
 
 
 def validated(kind: type[T], value: Any, where: str) -> T:
@@ -257,8 +295,6 @@ def _refused(kind: Any, error: Any, where: str) -> InputError:
         got, expected = "an unknown key", f"one of {', '.join(get_type_hints(kind))}"
     elif error["type"] == "missing":
         got, place = f"no key {place[-1]!r}", place[:-1]
-    elif isinstance(value, RepeatedKey):
-        expected = "each key once"
     elif error["type"].endswith("_than_equal") and isinstance(value, float) and not isfinite(value):
         expected = "a finite number"
     elif isinstance(value, list):

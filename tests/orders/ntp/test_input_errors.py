@@ -56,7 +56,8 @@ JSON = {
     '{\n"sentences": [\n["a" "b"]]}':
         "line 3 column 6: got invalid JSON (Expecting ',' delimiter), expected a JSON document",
     "{" + SENTENCES + "} {}": "line 1 column 29: got invalid JSON (Extra data), expected a JSON document",
-    "[" * 100_000: "got JSON nested too deeply, expected a dataset",
+    "[" * 100_000: "got JSON nested too deeply, expected at most 200 levels",
+    '{"name": ' + "[" * 700 + "]" * 700 + "}": "got JSON nested too deeply, expected at most 200 levels",
     # keys twice
     '{"samples": [{"tokens": ["a"], "next": "b"}, {"tokens": ["a"], "next": "b", "next": "c", "next": "b"}]}':
         "/samples/1: got an object with 3 keys 'next', expected each key once",
