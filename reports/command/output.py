@@ -83,7 +83,7 @@ def write_figure(path: Path, figure: "Figure", option: str) -> None:
     """Write a figure in the format of the file's ending, whole or not at all."""
     from marginaudit.reports.plots.measured import rendered
 
-    write(path, rendered(figure, path.suffix.lower()), option)
+    write(path, rendered(figure, path.suffix.lower(), lambda text: tell(f"{shown_path(path)}: {text}")), option)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders import printable, shortened
+from marginaudit.orders import counted, printable, shortened
 from marginaudit.reports.plots.style import (
     BOUND,
     HATCH,
@@ -17,8 +17,10 @@ from marginaudit.reports.plots.style import (
     REFERENCE,
     VERDICTS,
     as_text,
+    cover_letters,
     drawable,
     empty_figure,
+    fit_titles,
     label_between_powers,
     plot_settings,
     powers_of_ten,
@@ -35,7 +37,10 @@ if TYPE_CHECKING:
 FORMATS = (".svg", ".pdf", ".png")
 
 POINTS_AN_INCH = 72
-"""Resolution at which an SVG's text is measured."""
+"""Resolution at which an SVG's and a PDF's text is measured."""
+
+DOTS_AN_INCH = 150
+"""Of a PNG."""
 
 ON_WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
 
@@ -64,6 +69,9 @@ ONE_LINE, TWO_COLUMNS = 40, 56
 
 LEGEND_LINE = 0.18
 """Height of a line of a legend, in inches."""
+
+MOST_NAMED = 20
+"""Most letters without a font that are named."""
 
 LONGEST_NAME = 22
 """Longest name in a title, in characters."""
@@ -249,17 +257,29 @@ def six_panels(title: str) -> "tuple[Figure, NDArray[Any]]":
     return figure, axes.ravel()
 
 
-def rendered(figure: "Figure", suffix: str) -> bytes:
-    """The figure as SVG, PDF or PNG, the same bytes each time."""
+def rendered(figure: "Figure", suffix: str, notice: Callable[[str], object] = warnings.warn) -> bytes:
+    """The figure as SVG, PDF or PNG, the same bytes each time on one machine.
+
+    An SVG's letters are drawn in the reader's fonts. Of those in PDF and PNG that no installed font has ``notice`` is
+    told.
+    """
     metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})
     buffer = io.BytesIO()
     with plot_settings(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)  # drawn as an empty box
+        warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)  # told in one line
+        missing = frozenset() if suffix == ".svg" else cover_letters(figure)
+        figure.set_dpi(DOTS_AN_INCH if suffix == ".png" else POINTS_AN_INCH)
         engine = figure.get_layout_engine()
         if engine is not None and suffix == ".svg":
             _place(figure, engine)
-        figure.savefig(buffer, format=suffix[1:], metadata=metadata, dpi=150)
+        elif engine is not None:
+            engine.execute(figure)
+        fit_titles(figure)
+        figure.savefig(buffer, format=suffix[1:], metadata=metadata, dpi=DOTS_AN_INCH)
         figure.set_layout_engine(engine)
+    if missing:
+        named = " ".join(sorted(missing)[:MOST_NAMED]) + (" .." if len(missing) > MOST_NAMED else "")
+        notice(f"no installed font has {counted(len(missing), 'letter')} of the figure, drawn as boxes: {named}")
     return buffer.getvalue()
 
 
@@ -267,7 +287,6 @@ def _place(figure: "Figure", engine: "LayoutEngine") -> None:
     """Place the axes for `savefig`, which otherwise draws all of the figure once more to do so."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    figure.set_dpi(POINTS_AN_INCH)
     FigureCanvasSVG(figure)  # text is measured as it is drawn
     engine.execute(figure)
     figure.set_layout_engine(None)

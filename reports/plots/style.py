@@ -1,20 +1,24 @@
-"""Colours and plot settings that the report's page and its figures share."""
+"""Colours and plot settings that the report's page and its figures share; titles that fit, and fonts for letters."""
 
+import logging
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marginaudit.orders import printable
+from marginaudit.orders import printable, shortened
 from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
+    from matplotlib.text import Text
 
 MEASURED = "#1f4e79"
 BOUND = "#c05519"
@@ -78,6 +82,15 @@ FIGURE: Any = {
     "text.parse_math": True,
 }
 
+
+SMALLEST = 0.75
+"""Part of its size to which a title may shrink before its middle is cut out."""
+
+EDGE = 0.05
+"""Inches that a title keeps from the edge of the figure or of the next panel."""
+
+NOT_DRAWN = ("Cc", "Cf", "Zl", "Zp", "Zs")
+"""Unicode's categories of characters that need no glyph."""
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -176,3 +189,128 @@ def as_text(name: str) -> str:
     '\\$1 and \\$2'
     """
     return printable(name).replace("$", r"\$")
+
+
+def fit_titles(figure: "Figure") -> None:
+    """Shrink titles that run out of the figure or into the next panel, and cut out the middle of very long ones.
+
+    One with a formula is shrunk as far as it takes. Of a legend that runs out of the figure long labels are cut.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas: Any = FigureCanvasAgg(figure)
+    renderer, edge = canvas.get_renderer(), EDGE * figure.dpi
+    for title, right in _titles(figure):
+
+        def too_wide(title: "Text" = title, right: float = right) -> float:
+            x = title.get_transform().transform(title.get_position())[0]
+            before, behind = x - edge, right - edge - x
+            room = {"left": behind, "right": before}.get(title.get_horizontalalignment(), 2 * min(before, behind))
+            return float(title.get_window_extent(renderer).width / max(1, room))
+
+        if title.get_text() and (times := too_wide()) > 1:
+            title.set_fontsize(float(title.get_fontsize()) * max(1 / times, 0 if _formula(title) else SMALLEST))
+            _cut([title], too_wide)
+    for legend in (*figure.legends, *(legend for axis in figure.axes if (legend := axis.get_legend()))):
+        labels = legend.get_texts()
+
+        def too_long(legend: "Legend" = legend, labels: "list[Text]" = labels) -> float:
+            box = legend.get_window_extent(renderer)
+            width = max(label.get_window_extent(renderer).width for label in labels)
+            return float(width / max(1, width - max(box.x1 + edge - figure.bbox.x1, edge - box.x0)))
+
+        _cut(labels, too_long)
+
+
+def _formula(text: "Text") -> bool:
+    return "$" in text.get_text().replace(r"\$", "")
+
+
+def _cut(texts: "list[Text]", too_wide: Callable[[], float]) -> None:
+    """Cut out the middle of the longest texts until they are not too wide, how many times is asked anew each time."""
+    if not texts or any(map(_formula, texts)):
+        return
+    letters = [text.get_text().replace(r"\$", "\0") for text in texts]
+    most = max(map(len, letters))
+    while most > 2 and (times := too_wide()) > 1:
+        most = max(2, min(most - 1, int(most / times)))
+        for text, whole in zip(texts, letters, strict=True):
+            text.set_text(shortened(whole, most).replace("\0", r"\$"))
+
+
+def _titles(figure: "Figure") -> "Iterator[tuple[Text, float]]":
+    """The titles of the figure and of its panels, each with the pixel that it may reach."""
+    from matplotlib.text import Text
+
+    for part in (figure, *figure.subfigs):
+        yield from ((text, figure.bbox.x1) for text in part.texts)
+    boxes = [axis.bbox for axis in figure.axes]
+    for axis in figure.axes:
+        own = axis.bbox
+        beside = [box.x0 for box in boxes if box.x0 >= own.x1 and box.y0 < own.y1 and box.y1 > own.y0]
+        titles = [child for child in axis.get_children() if isinstance(child, Text) and child not in axis.texts]
+        yield from ((title, min(beside, default=figure.bbox.x1)) for title in titles)
+
+
+def cover_letters(figure: "Figure") -> frozenset[str]:
+    """Draw the letters that a text's font lacks in installed fonts that have them; return those that none has.
+
+    To be called within `plot_settings`: a PDF then has fonts of type 3, as matplotlib loses glyphs of some in type 42.
+    """
+    import matplotlib as mpl
+    from matplotlib.text import Text
+
+    lacking = {text: missing for text in figure.findobj(Text) if (missing := _missing(text))}
+    if not lacking:
+        return frozenset()
+    fonts, uncovered = _fonts_with(frozenset().union(*lacking.values()))
+    for text in lacking:
+        text.set_fontfamily([*dict.fromkeys([*text.get_fontfamily(), *fonts])])
+    if fonts:
+        mpl.rcParams["pdf.fonttype"] = 3
+    return uncovered
+
+
+def _missing(text: "Text") -> frozenset[str]:
+    """The letters of a text that its font lacks."""
+    from matplotlib.font_manager import findfont, get_font
+
+    if text.get_text().isascii():
+        return frozenset()
+    font = get_font(findfont(text.get_fontproperties()))
+    drawn = {letter for letter in text.get_text() if unicodedata.category(letter) not in NOT_DRAWN}
+    return frozenset(letter for letter in drawn if not font.get_char_index(ord(letter)))
+
+
+@cache
+def _fonts_with(letters: frozenset[str]) -> tuple[list[str], frozenset[str]]:
+    """Families of the fewest installed fonts that have as many of the letters as any have, and the letters left."""
+    from matplotlib.font_manager import findSystemFonts, fontManager
+    from matplotlib.ft2font import FT2Font
+
+    logging.getLogger("matplotlib.font_manager").addFilter(_of_another_matter)
+    known = []
+    for path in sorted({*findSystemFonts(), *(entry.fname for entry in fontManager.ttflist)}):
+        try:
+            font = FT2Font(path)
+        except (OSError, RuntimeError):  # no font, or a damaged one
+            continue
+        last_resort = "LastResort" in font.family_name.replace(" ", "")  # a box for every letter
+        has = frozenset(letter for letter in letters if font.get_char_index(ord(letter)))
+        if has and font.scalable and not last_resort:
+            plain = font.style_name in ("Regular", "Book", "Normal", "Medium")
+            known.append((has, ("Sans" in font.family_name, plain), font.family_name, path))
+    families = []
+    while known:
+        has, _, family, path = max(known, key=lambda one: (len(one[0] & letters), one[1]))
+        if not has & letters:
+            break
+        fontManager.addfont(path)
+        families.append(family)
+        letters -= has
+    return families, letters
+
+
+def _of_another_matter(record: logging.LogRecord) -> bool:
+    """Whether matplotlib says something else than that a font has no bold face."""
+    return "font weight" not in record.getMessage()

@@ -32,6 +32,9 @@ ACROSS = 4
 WIDE, LAYER, AROUND = 3.4, 0.55, 0.75
 """Inches of a panel's width, from a layer to the next, and of title and margins of a row."""
 
+NARROWEST = 5.0
+"""Inches that the title and the legend take."""
+
 LONGEST_TOKEN = 10
 """Characters of a token that are drawn."""
 
@@ -85,7 +88,7 @@ def orders_figure(dataset: Dataset) -> "Figure":
     rows = [drawn[i : i + across] for i in range(0, len(drawn), across)]
     heights = [AROUND + LAYER * max(len(lines(panel.part)) for panel in row) for row in rows]
     tall = sum(heights) + 1.1
-    figure = empty_figure((WIDE * across, tall))
+    figure = empty_figure((max(WIDE * across, NARROWEST), tall))
     axes = figure.subplots(len(rows), across, height_ratios=heights, squeeze=False)
     figure.subplots_adjust(left=0.01, right=0.99, top=1 - 0.8 / tall, bottom=0.55 / tall, wspace=0.05, hspace=0.35)
     for axis in axes.ravel():
@@ -227,4 +230,4 @@ def _legend(figure: "Figure") -> None:
         Line2D([], [], color=REFERENCE, marker=">", markersize=4, label="beats"),
         Line2D([], [], color=WITNESS, lw=1.6, label="breaks an assumption"),
     ]
-    figure.legend(handles=handles, loc="lower center", ncols=3 if figure.get_figwidth() < 5 else 5, fontsize=8)
+    figure.legend(handles=handles, loc="lower center", ncols=3 if figure.get_figwidth() <= NARROWEST else 5, fontsize=8)
