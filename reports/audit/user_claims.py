@@ -10,18 +10,22 @@ from html import unescape
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from marginaudit.orders import InputError, shown, shown_path
+from marginaudit.orders import InputError, counted, shown, shown_path
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, module_of_file, place_of
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.error_text import error_text
 from marginaudit.reports.paper import Paper
+from marginaudit.reports.standing import Status
 
 GROUP = "marginaudit.claims"
 """Entry points of this group have the value ``module:CLAIMS``."""
 
 STRAY = re.compile(r"<mi>([&$#}])</mi>|<mo />")
 """In MathML, signs of broken LaTeX: a special character of TeX shown as it is, or an empty operator."""
+
+PARTS = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3}
+"""Elements of MathML that take so many parts, and what is written instead has fewer arguments in LaTeX."""
 
 EXPECTED = "CLAIMS = (..), the claims to audit"
 
@@ -96,7 +100,7 @@ def _accepted(found: object, where: str, taken: set[str], papers: Collection[Pap
 
 
 def check_claim(claim: Claim, place: str, papers: Collection[Paper]) -> None:
-    """Refuse a claim that no paper judges, or with a formula that the page cannot show.
+    """Refuse a claim that no paper judges, that calls itself proved, or with a formula that the page cannot show.
 
     Raises
     ------
@@ -105,6 +109,9 @@ def check_claim(claim: Claim, place: str, papers: Collection[Paper]) -> None:
     """
     if not any(paper.judges(claim) for paper in papers):
         raise _judged_by_none(claim, place, papers)
+    if claim.standing.status is Status.PROVED and claim.decided_by is None:
+        expected = "another one: what is proved stands in a paper, beside the page of the proof"
+        raise InputError(place, got="the standing proved", expected=expected)
     for formula in claim.formulas:
         _check_formula(formula, place)
 
@@ -120,11 +127,11 @@ def _judged_by_none(claim: Claim, place: str, papers: Collection[Paper]) -> Inpu
 
 
 def _check_formula(formula: str, place: str) -> None:
-    from latex2mathml.converter import convert
+    from latex2mathml.converter import convert, convert_to_element
 
     got = f"the formula {shown(formula)}"
     try:
-        found = convert(formula)
+        found, tree = convert(formula), convert_to_element(formula)
         text = unescape(re.sub("<[^>]*>", " ", found))
     except Exception as error:
         raise InputError(place, got=f"{got} ({error_text(error)})", expected="LaTeX") from None
@@ -134,5 +141,8 @@ def _check_formula(formula: str, place: str) -> None:
     if stray := STRAY.search(found):
         what = f"{stray[1]} would be shown" if stray[1] else r"\operatorname has more than letters"
         raise InputError(place, got=f"{got}, in which {what}", expected="LaTeX as between dollar signs")
+    if short := next((one for one in tree.iter() if len(one) != PARTS.get(one.tag, len(one))), None):
+        what = f"whose {short.tag} in MathML has {counted(len(short), 'part')} of {PARTS[short.tag]}"
+        raise InputError(place, got=f"{got}, {what}", expected="every argument of its commands, in braces")
     if not formula.replace("\n", "").isprintable():
         raise InputError(place, got=f"{got}, which has control characters", expected='a raw string, r".."')

@@ -65,6 +65,8 @@ def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
     2
     >>> "a &lt; b" in mathml(r"\text{a < b}").replace("\xa0", " ")
     True
+    >>> [sign in mathml(r"\underbrace{a}_n\xrightarrow{f}b") for sign in "⏟→&"]
+    [True, True, False]
     >>> mathml("|S|").count('lspace="0" rspace="0">|<')
     2
     >>> mathml(r"\lvert S\rvert") == mathml("|S|"), mathml(r"\lVert W\rVert^2") == mathml(r"\|W\|^2")
@@ -76,7 +78,7 @@ def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
     bars = re.sub(r"\\[lr]Vert(?![a-zA-Z])", r"\\|", re.sub(r"\\[lr]vert(?![a-zA-Z])", "|", formula))
     # its own `convert` writes < and & of a \text as they are; symbols are such codes in its tree
     tree = ElementTree.tostring(convert_to_element(bars, display=display), encoding="unicode")
-    text = re.sub(r"&amp;#x([0-9A-F]{5});", lambda code: escape(chr(int(code[1], 16))), tree)
+    text = re.sub(r"&amp;#x([0-9A-F]{4,6});", lambda code: escape(chr(int(code[1], 16))), tree)
     text = text.replace('<mo stretchy="false">|</mo>', '<mo stretchy="false" lspace="0" rspace="0">|</mo>')
     text = re.sub(r"<mrow>(<m[ion][^<>]*>[^<>]*</m[ion]>)</mrow>", r"\1", text.replace(' fence="false"', ""))
     text = text.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")  # HTML needs none

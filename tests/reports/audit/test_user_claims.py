@@ -244,6 +244,16 @@ BAD_FILES = {
             (r"\operatorname{arg\,max} x", r"\operatorname has more than letters"),
         )
     },
+    **{
+        formula: (
+            changed(f"formula={formula!r}"),
+            f", whose {what}, expected every argument of its commands, in braces",
+        )
+        for formula, what in (
+            (r"\frac{a}", "mfrac in MathML has 1 part of 2"),
+            (r"x+\overset{a}", "mover in MathML has 1 part of 2"),
+        )
+    },
     "no raw string": (changed("formula='\\theta'"), "control characters, expected a raw string"),
     "built-in": (
         FILE + "CLAIMS = [claim('b', print), claim('ntp.example1', print)]",
