@@ -12,7 +12,9 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-from marginaudit.orders import printable
+from marginaudit.orders import InputError, printable, shown
+
+EPOCH = "SOURCE_DATE_EPOCH"
 
 
 def provenance(command: str | None = None, files: Iterable[Path] = ()) -> dict[str, Any]:
@@ -33,9 +35,19 @@ def provenance(command: str | None = None, files: Iterable[Path] = ()) -> dict[s
 
 
 def date() -> str:
-    """Now, or the time that SOURCE_DATE_EPOCH holds (https://reproducible-builds.org/specs/source-date-epoch)."""
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    now = datetime.fromtimestamp(int(given), UTC) if given else datetime.now(UTC)
+    """Now, or the time that SOURCE_DATE_EPOCH holds (https://reproducible-builds.org/specs/source-date-epoch).
+
+    Raises
+    ------
+    InputError
+        It holds no time.
+    """
+    given = os.environ.get(EPOCH, "")
+    try:
+        now = datetime.fromtimestamp(int(given), UTC) if given else datetime.now(UTC)
+    except (ValueError, OverflowError, OSError):
+        expected = "whole seconds since 1970, up to the year 9999"
+        raise InputError(f"environment variable {EPOCH}", got=shown(given), expected=expected) from None
     return now.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

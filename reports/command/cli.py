@@ -67,6 +67,9 @@ def cli() -> None:
 
     Start with `marginaudit audit`: it audits every statement on the papers' own settings.
     """
+    from marginaudit.reports.audit.provenance import date
+
+    date()  # refuses what the environment holds before there is anything to lose; matplotlib reads it too
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -92,6 +92,20 @@ FILES = {
 }
 
 
+def test_a_time_that_is_none_is_refused_before_there_is_work(
+    command: Command, monkeypatch: pytest.MonkeyPatch, own_folder: Path
+) -> None:
+    for given in ("253402300800", "abc", "1e9", "9" * 5000):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", given)
+        for arguments in (["audit", "example-1"], ["figure", "orders", "example-1", "--out", "o.pdf"]):
+            line = command.refused(*arguments)
+            assert line.startswith("environment variable SOURCE_DATE_EPOCH: got '")
+            assert line.endswith(", expected whole seconds since 1970, up to the year 9999")
+    assert list(own_folder.iterdir()) == []
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "253402300799")
+    assert command("figure", "orders", "example-1", "--out", "o.pdf").status == 0
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_dataset_files(command: Command, own_folder: Path, name: str) -> None:
     content, said = FILES[name]
