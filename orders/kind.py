@@ -111,8 +111,7 @@ def read(
 ) -> tuple[Kind[Any], Any]:
     """The kind and the dataset that the bytes of a file hold; the path's ending tells the format.
 
-    What no kind accepts is read as the first one, whose errors then say what is missing, or refused where it is of
-    one of the ``others``.
+    What no kind accepts is refused with what each misses in it, or as one of the ``others``.
 
     Raises
     ------
@@ -148,10 +147,29 @@ def from_document(
     InputError
         One line: ``where``, the JSON pointer, what was got, what is expected.
     """
-    kind = next((kind for kind in chain(kinds, others) if kind.accepts(document)), kinds[0])
+    kind = next((kind for kind in chain(kinds, others) if kind.accepts(document)), None)
+    if kind is None:
+        raise _of_no_kind(document, where, kinds)
     if kind not in kinds:
         raise _of_other_kind(where, kind, kinds)
     return kind, kind.from_document(document, where, name)
+
+
+def _of_no_kind(document: Any, where: str, kinds: Sequence[Kind[Any]]) -> InputError:
+    """Why each kind refuses it, once where that is the same."""
+    reasons = {}
+    for kind in kinds:
+        try:
+            kind.from_document(document, where, "dataset")
+        except InputError as error:
+            reasons[kind.name] = error
+        except Exception as error:  # of code that is asked about its own kind alone
+            reasons[kind.name] = InputError(where, got=type(error).__name__, expected="a document of its own")
+    first, *others = map(str, reasons.values())
+    if all(other == first for other in others):
+        return reasons[kinds[0].name]
+    expected = " or ".join(f"{name} ({str(why).removeprefix(f'{where}: ')})" for name, why in reasons.items())
+    return InputError(where, got="a document of no kind", expected=expected)
 
 
 def from_rows(columns: Collection[Any], rows: Rows, where: str, name: str, kinds: Sequence[Kind[Any]]) -> Any:

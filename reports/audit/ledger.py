@@ -74,6 +74,9 @@ def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
     """Check that a Paper reuses no name of the other papers, but for settings of the same values."""
     if not isinstance(paper, Paper):
         raise InputError(where, got=shown(paper), expected="a Paper")
+    if any(claim.paper != paper.name for claim in paper.claims):
+        got = f"a {type(paper).__name__} whose __init__ does not call super().__init__()"
+        raise InputError(where, got=got, expected="that call, which checks the paper's claims")
     if paper.name == "all":
         raise InputError(where, got="a paper named all", expected="a name that --paper can tell from all papers")
     taken = {item for known in papers for item in _names(known)} | {("figure", STATEMENTS)}
@@ -113,7 +116,9 @@ def paper_of(data: Any, papers: Iterable[Paper]) -> Paper:
     for paper in known:
         if isinstance(data, paper.kind.data):
             return paper
-    raise InputError("the dataset", got=type(data).__name__, expected=" or ".join(p.kind.name for p in known))
+    made = " or ".join(f"of {paper.kind.name} (a {paper.kind.data.__name__})" for paper in known)
+    expected = f"a dict, sentences, a DataFrame, a path, the name of a built-in case, or a dataset {made}"
+    raise InputError("data", got=f"{shown(data)} of type {type(data).__name__}", expected=expected)
 
 
 def configs_of(config: Any, papers: Mapping[str, Paper]) -> dict[str, Any]:

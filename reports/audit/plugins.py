@@ -2,6 +2,7 @@
 
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from importlib.metadata import EntryPoint
@@ -12,6 +13,11 @@ from marginaudit.orders import InputError, file_content, printable, shown_path
 from marginaudit.reports.error_text import error_text
 
 Notice = Callable[[str], None]
+
+
+def warn(text: str) -> None:
+    """Warn who calls from Python of what is left out."""
+    warnings.warn(text, stacklevel=4)
 
 
 def place_of(point: EntryPoint) -> str:
@@ -36,6 +42,8 @@ def failures_in_one_line(where: str, file: str | None = None) -> Iterator[None]:
         if isinstance(error, SyntaxError) and error.filename == file:
             lines.append(error.lineno)
         place = f"{where}:{lines[-1]}" if lines and lines[-1] else where
+        if isinstance(error, InputError):
+            raise InputError(f"{place}: {error.where}", got=error.got, expected=error.expected) from None
         raise InputError(place, got=error_text(error), expected="Python that runs") from None
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from marginaudit.orders import InputError, content_of, counted, printable, read, shown, shown_path
-from marginaudit.orders.kind import Kind, from_document, from_rows
+from marginaudit.orders.kind import Kind, Rows, from_document, from_rows
 from marginaudit.orders.reading import Name, plain, validated
 from marginaudit.reports.audit.ledger import all_papers, paper_of
-from marginaudit.reports.audit.plugins import Notice, failures_in_one_line
+from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, warn
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.conformity import Conformity
 from marginaudit.reports.paper import Paper
@@ -224,8 +224,9 @@ def dataset(data: Any, name: str = "dataset") -> Any:
     ----------
     data : what to read
         A dict, the document of a JSON file; sentences in an iterable, each a list of tokens or a text that is split
-        at white space; a DataFrame with the column ``sentence``, or ``tokens``, ``next`` and perhaps ``count``, or, for
-        sequence classes, ``next``, ``query``, ``token``, ``probability``; a path; the name of a built-in case.
+        at white space; a DataFrame of pandas, polars or whatever else has Arrow's stream, with the column ``sentence``,
+        or ``tokens``, ``next`` and perhaps ``count``, or, for sequence classes, ``next``, ``query``, ``token``,
+        ``probability``; a path; the name of a built-in case.
     name : of the dataset where the data have none
 
     Returns
@@ -240,37 +241,58 @@ def dataset(data: Any, name: str = "dataset") -> Any:
     >>> dataset(["S V O", ["V", "O"]]).vocabulary
     ('S', 'V', 'O')
     """
-    return source_of(data, all_papers(lambda _: None), validated(Name, name, "name")).dataset
+    return source_of(data, all_papers(warn), validated(Name, name, "name")).dataset
 
 
 def source_of(data: Any, papers: Sequence[Paper], name: str = "dataset") -> Source:
     """The dataset that `dataset` reads, with its paper and where it came from."""
     if hasattr(data, "tolist"):
         data = data.tolist()
+    elif hasattr(data, "__arrow_c_stream__") and not is_frame(data):
+        from pyarrow import chunked_array
+
+        data = chunked_array(data).to_pylist()
     if isinstance(data, str | PathLike):
         return load(str(data), papers)
     kinds = [paper.kind for paper in papers]
     if isinstance(data, Mapping):
         data = from_document(plain(data), WHERE, name, kinds)[1]
     elif is_frame(data):
-        data = from_rows(list(data.columns), plain(data.to_dict("records")), WHERE, name, kinds)
+        columns, rows = _table(data)
+        data = from_rows(columns, rows, WHERE, name, kinds)
     elif isinstance(data, Iterable) and not isinstance(data, bytes):
         data = from_rows(["sentence"], [{"sentence": plain(sentence)} for sentence in data], WHERE, name, kinds)
     return made_in_python(data, paper_of(data, papers))
 
 
 def is_frame(data: Any) -> bool:
-    """Whether it is a DataFrame of pandas; without an import of pandas."""
-    return hasattr(data, "columns") and hasattr(data, "to_dict")
+    """Whether it is a DataFrame of pandas or a table of Arrow; without an import of either."""
+    return (_of_pandas(data) or hasattr(data, "__arrow_c_stream__")) and hasattr(data, "columns")
+
+
+def _of_pandas(data: Any) -> bool:
+    return hasattr(data, "to_records")
+
+
+def _table(data: Any) -> tuple[list[Any], Rows]:
+    """Columns and rows of a DataFrame; in pandas' own way where it is pandas', whose columns may mix types."""
+    if _of_pandas(data):
+        return list(data.columns), plain(data.to_dict("records"))
+    from pyarrow import table
+
+    read = table(data)
+    return read.column_names, read.to_pylist()
 
 
 def is_sentences(data: Any) -> bool:
-    """Whether it is a list of lists of tokens, or an array or Series, either of which is one dataset.
+    """Whether it is a list of lists of tokens, or an array or a Series of pandas or polars: each is one dataset.
 
     >>> is_sentences([["S", "V"], ["V"]]), is_sentences(["example-1", "a.json"]), is_sentences([[["S", "V"]]])
     (True, False, False)
     """
-    return hasattr(data, "tolist") or (isinstance(data, list | tuple) and bool(data) and all(map(_is_sentence, data)))
+    if hasattr(data, "tolist") or hasattr(data, "__arrow_c_stream__"):
+        return True
+    return isinstance(data, list | tuple) and bool(data) and all(map(_is_sentence, data))
 
 
 def _is_sentence(data: Any) -> bool:

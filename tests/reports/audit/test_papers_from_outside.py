@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from marginaudit import audit, dataset
 from marginaudit.reports import LEDGER
 from tests.command_line import Command, strict_json
 from tests.third_paper.installed import forget_papers, install
@@ -73,6 +74,11 @@ REFUSED = [
         "got ValueError: paper Bare: got no source, kind, config, run, claims, expected one, expected",
     ),
     (
+        THIRD + "class Own(type(PAPER)):\n    claims = (replace(THIRD.claims[0], paper=''),)\n"
+        "    figures = ()\n    def __init__(self): pass\nPAPER = Own()",
+        "got a Own whose __init__ does not call super().__init__(), expected that call",
+    ),
+    (
         SETTING + "PAPER = changed(THIRD, config=Config)",
         "got the setting steps1: a whole number from 0 to 2^63, expected as ntp has it: a whole number",
     ),
@@ -107,6 +113,23 @@ def test_a_paper_that_cannot_be_had_is_told_in_one_line_and_left_out(
     assert said in answer.err
     assert answer.err.endswith("; the paper is left out\n")
     assert answer.err.count("\n") == 1
+
+
+def test_a_paper_that_cannot_be_had_is_a_warning_in_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(tmp_path, "x = 1 / 0", monkeypatch)
+    for asked in (lambda: dataset("example-1"), lambda: audit("example-1", "ntp.lemma3", {"steps1": 2, "steps2": 2})):
+        with pytest.warns(UserWarning, match=r"planted = .*: got ZeroDivisionError.*; the paper is left out"):
+            asked()
+
+
+def test_a_run_that_forgets_its_base_is_told_what_to_add(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = "class Run(THIRD.run):\n    def __init__(self, data, config, progress): self.dataset = data\n"
+    plant(tmp_path, THIRD + run + "PAPER = changed(THIRD, run=Run)", monkeypatch)
+    assert command.refused("audit", "three-numbers") == (
+        "Run.__init__: got no call of super().__init__, expected super().__init__(dataset, progress) as its first line"
+    )
 
 
 def test_what_a_paper_prints_goes_to_standard_error(
