@@ -61,7 +61,7 @@ def sweep(
     _refuse_together({"--retry-failed": retry_failed, "--fresh": fresh})
     _refuse_together({"--jobs": jobs is not None, "--scheduler": scheduler is not None})
     found = find_spec(spec, known)
-    folder = Folder(out or Path(f"sweep-{found.name}"), found, fresh=fresh)
+    folder = Folder(out or Path(f"sweep-{found.name}"), found, fresh=fresh, notice=tell)
     processes = jobs or cores()
     if status:
         _print_counts(folder, as_json)

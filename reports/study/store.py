@@ -1,17 +1,19 @@
-"""Results by key, a JSON file each; a key is a hash of data, settings, versions and code."""
+"""Results by key, a JSON file each with a checksum; a key is a hash of data, settings, versions and code."""
 
 import hashlib
 import json
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from marginaudit.orders import shown_path
 from marginaudit.reports.audit.auditing import environment
 from marginaudit.reports.page.files import write_whole
 
@@ -33,22 +35,31 @@ class Store:
         Whether nobody misses a result: one that cannot be written is not kept, and above `MOST_KEPT` the oldest go.
     fresh : bool
         Whether nothing is read.
+    notice : takes a line on each file that fails its checksum
     """
 
     folder: Path | None
     cache: bool = False
     fresh: bool = False
+    notice: Callable[[str], object] = field(default=warnings.warn, compare=False)
 
     def path(self, key: str) -> Path:
         """The file of a key."""
         return (self.folder or Path()) / f"{key}.json"
 
     def read(self, key: str | None) -> Any:
-        """The result of a key, as JSON data; None where there is no key or no result, or its file is damaged."""
+        """The result of a key, as JSON data; None where there is no key, no result, or one that fails its checksum."""
         if self.folder is None or self.fresh or key is None:
             return None
-        with suppress(OSError, ValueError, RecursionError):
-            return json.loads(self.path(key).read_bytes())
+        try:
+            data = self.path(key).read_bytes()
+        except OSError:
+            return None
+        content = data[len(_entry(key, b"")) - len(END) : -len(END)]
+        if data == _entry(key, content):
+            return json.loads(content)
+        what = "damaged, edited or copied since it was written, so to be computed anew"
+        self.notice(f"{shown_path(self.path(key))}: {what}")
         return None
 
     def write(self, key: str | None, value: Any) -> None:
@@ -62,7 +73,7 @@ class Store:
         if self.folder is None or key is None:
             return
         with suppress(*[OSError] * self.cache):
-            write_whole(self.path(key), f"{json.dumps(value)}\n")
+            write_whole(self.path(key), _entry(key, json.dumps(value).encode("ascii")))
             if self.cache:
                 files = sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
                 for old in files[MOST_KEPT:]:
@@ -75,15 +86,27 @@ class Store:
         return found
 
 
-def user_cache(*, fresh: bool) -> Store:
-    """The cache of audits: in the user's folder for caches, as the XDG has it, if the user has a home."""
+END = b"}\n"
+
+
+def _entry(key: str, content: bytes) -> bytes:
+    """The file of a key and its result, one JSON document that begins with a checksum of both."""
+    checksum = hashlib.sha256(key.encode("utf-8") + b"\n" + content).hexdigest().encode("ascii")
+    return b'{"sha256": "' + checksum + b'", "result": ' + content + END
+
+
+def user_cache(of: str = "audits", *, fresh: bool = False, notice: Callable[[str], object]) -> Store:
+    """The cache of audits, or of other results: in the user's folder for caches, as the XDG has it, if there is a home.
+
+    ``notice`` is that of `Store`.
+    """
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if not base.is_absolute():
         try:
             base = Path("~/.cache").expanduser()
         except RuntimeError:
             return Store(None)
-    return Store(base / "marginaudit" / "audits", cache=True, fresh=fresh)
+    return Store(base / "marginaudit" / of, cache=True, fresh=fresh, notice=notice)
 
 
 def versions() -> dict[str, str]:

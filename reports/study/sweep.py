@@ -2,9 +2,10 @@
 
 import json
 import shutil
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import repeat
 from pathlib import Path
 from time import perf_counter
@@ -43,7 +44,7 @@ MOST_TIMED = 4
 
 
 class Folder:
-    """A sweep's folder; `begin` writes first.
+    """A sweep's folder; `begin` writes first, ``notice`` is that of `Store`.
 
     Raises
     ------
@@ -51,10 +52,12 @@ class Folder:
         It holds something else, or results of other code or versions; the latter unless ``fresh``.
     """
 
-    def __init__(self, path: Path, spec: Spec, *, fresh: bool = False) -> None:
+    def __init__(
+        self, path: Path, spec: Spec, *, fresh: bool = False, notice: Callable[[str], object] = warnings.warn
+    ) -> None:
         self.path, self.spec, self._fresh = path, spec, fresh
         self.results = path / RESULTS
-        self.store = Store(self.results)
+        self.store = Store(self.results, notice=cache(notice))  # a damaged file is read, but named only once
         self._identity = identity(*modules_of(spec.paper))
         self.tasks = list(tasks_of(spec, digest(self._identity)))
         where = f"--out {shown_path(path)}"

@@ -36,7 +36,7 @@ from marginaudit.reports.study.audit import (
     judged,
     largest_first,
 )
-from marginaudit.reports.study.store import Store
+from marginaudit.reports.study.store import Store, user_cache
 from marginaudit.reports.study.task import packed
 from marginaudit.reports.verdict import Verdict
 from tests.command_line import SHORT, SVOP, Command, dataset_file, files_of, strict_json
@@ -150,6 +150,20 @@ def test_a_repeated_audit_judges_nothing(command: Command, computed: list[str]) 
     assert files_of("first") == files_of("report")
     assert command(*AUDIT, "--fresh").status == 0
     assert computed == ["svop", "svop"]
+
+
+def test_an_entry_of_the_cache_that_was_edited_is_named_and_judged_anew(command: Command, computed: list[str]) -> None:
+    first = command.json(*AUDIT)
+    [entry] = (
+        path for path in user_cache(fresh=False, notice=told).path("").parent.iterdir() if "svop" in path.read_text()
+    )
+    entry.write_text(entry.read_text().replace('"holds"', '"violated"'))
+    answer = command(*AUDIT, "--json")
+    assert strict_json(answer.out)["verdicts"] == first["verdicts"]
+    assert computed == ["svop", "svop"]
+    assert [line for line in answer.err.splitlines() if str(entry) in line] == [
+        f"{entry}: damaged, edited or copied since it was written, so to be computed anew"
+    ]
 
 
 def test_what_is_broken_is_not_kept(command: Command, computed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

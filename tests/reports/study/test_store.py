@@ -32,13 +32,36 @@ def test_writing_and_reading(tmp_path: Path) -> None:
         lambda text: "",
         lambda text: "null",
         lambda text: "[" * 100_000,
+        lambda text: text.replace("0.1", "0.9"),
+        lambda text: text.replace("result", "sha256"),
+        lambda text: text + " ",
     ],
 )
-def test_what_is_damaged_is_none(tmp_path: Path, damage: Callable[[str], str]) -> None:
-    results = Store(tmp_path)
+def test_what_is_damaged_or_edited_is_none_and_named(tmp_path: Path, damage: Callable[[str], str]) -> None:
+    told: list[str] = []
+    results = Store(tmp_path, notice=told.append)
     results.write("k", VALUE)
     results.path("k").write_text(damage(results.path("k").read_text()))
     assert results.read("k") is None
+    assert told == [f"{tmp_path / 'k.json'}: damaged, edited or copied since it was written, so to be computed anew"]
+
+
+def test_no_flipped_bit_and_no_copy_of_another_key_is_believed(tmp_path: Path) -> None:
+    told: list[str] = []
+    results = Store(tmp_path, notice=told.append)
+    results.write("k", VALUE)
+    whole = results.path("k").read_bytes()
+    for bit in range(8 * len(whole)):
+        flipped = bytearray(whole)
+        flipped[bit // 8] ^= 1 << bit % 8
+        results.path("k").write_bytes(flipped)
+        assert results.read("k") is None, bit
+    results.path("other").write_bytes(whole)
+    assert results.read("other") is None
+    assert len(told) == 8 * len(whole) + 1
+    results.path("k").write_bytes(whole)
+    assert results.read("k") == VALUE
+    assert json.loads(whole)["result"] == VALUE
 
 
 def test_a_result_is_made_once(tmp_path: Path) -> None:
@@ -87,16 +110,18 @@ def test_where_audits_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     monkeypatch.setenv("HOME", str(tmp_path))
     for given in ("", "relative"):  # as the XDG has it, such a path is ignored
         monkeypatch.setenv("XDG_CACHE_HOME", given)
-        assert user_cache(fresh=False) == Store(tmp_path / ".cache/marginaudit/audits", cache=True)
+        assert user_cache(fresh=False, notice=print) == Store(tmp_path / ".cache/marginaudit/audits", cache=True)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
-    assert user_cache(fresh=True) == Store(tmp_path / "elsewhere/marginaudit/audits", cache=True, fresh=True)
+    assert user_cache(fresh=True, notice=print) == Store(
+        tmp_path / "elsewhere/marginaudit/audits", cache=True, fresh=True
+    )
 
     def homeless(path: Path) -> Path:
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(Path, "expanduser", homeless)
-    assert user_cache(fresh=False) == Store(None)
+    assert user_cache(fresh=False, notice=print) == Store(None)
 
 
 def test_the_code_and_the_versions_of_all_that_computes_are_known() -> None:

@@ -107,9 +107,13 @@ def test_only_what_is_missing_is_computed(command: Command, here: Works) -> None
     sweep(command)
     first, before = list(here), files()
     Path(f"out/parts/{digest(first[3])}.json").unlink()
-    Path(f"out/parts/{digest(first[5])}.json").write_text("damaged")
+    part, other = (Path(f"out/parts/{digest(first[number])}.json") for number in (5, 7))
+    part.write_bytes(other.read_bytes())
     here.clear()
-    sweep(command)
+    told = command("sweep", written(), "--out", "out").err
+    assert [line for line in told.splitlines() if "parts" in line] == [
+        f"{part}: damaged, edited or copied since it was written, so to be computed anew"
+    ]
     assert here == [first[3], first[5]]
     assert files() == before
     here.clear()
