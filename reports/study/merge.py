@@ -2,14 +2,16 @@
 
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from markupsafe import Markup
 
-from marginaudit.orders import InputError, file_content, shown_path
+from marginaudit.orders import InputError, file_content, shown, shown_path
 from marginaudit.orders.reading import csv_rows, utf_8_text
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.page.small import small_page
@@ -67,29 +69,46 @@ def read_cells(spec: Spec, folder: Path) -> Rows:
     Raises
     ------
     InputError
-        There is no such file, or it has other cells.
+        There is no such file, or it has other cells, or what is no number of a sweep.
     """
     path = folder / "cells.csv"
-    text = utf_8_text(file_content(path, "the cells that a sweep wrote"), shown_path(path))
+    where = shown_path(path)
+    text = utf_8_text(file_content(path, "the cells that a sweep wrote"), where)
     cells = [{**made.columns, **spec.settings(config)} for made in spec.data for config in spec.configs]
     try:
-        header, *rows = (row for _, row in csv_rows(io.StringIO(text, newline=""), "") if row)
-        records = [dict(zip(header, row, strict=True)) for row in rows]
-        return [_read_cell(spec, row, cell) for row, cell in zip(records, cells, strict=True)]
+        (_, header), *rows = (found for found in csv_rows(io.StringIO(text, newline=""), "") if found[1])
+        records = [(line, dict(zip(header, row, strict=True))) for line, row in rows]
+        same = [[row[name] for name in spec.cell] for _, row in records] == [
+            [str(cell[name]) for name in spec.cell] for cell in cells
+        ]
     except (ValueError, KeyError):
-        raise InputError(shown_path(path), got="other cells", expected=f"those of {spec.name}") from None
+        same = False
+    if not same or not {name for name, *_ in _numbers_of(spec)} <= set(header):
+        raise InputError(where, got="other cells", expected=f"those of {spec.name}")
+    for (line, row), cell in zip(records, cells, strict=True):
+        cell |= row | {name: cell[name] for name in spec.cell}
+        for name, kind, least in _numbers_of(spec):
+            cell[name] = _number(row[name], kind, least, f"{where}: line {line}: {name}")
+    return [{name: cell[name] for name in header} for cell in cells]
 
 
-def _read_cell(spec: Spec, row: Mapping[str, str], cell: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse a row of cells.csv; ValueError or KeyError where it is not the cell's."""
-    if any(row[name] != str(cell[name]) for name in spec.cell):
-        raise ValueError("another cell")
-    found: dict[str, Any] = {**row, **{name: cell[name] for name in spec.cell}, "seeds": int(row["seeds"])}
-    numbers = (mean_sd_and_count(spec, name) for name in spec.keep if spec.sweeps.results[name] is float)
-    for mean, deviation, count in numbers:
-        found |= {name: float(row[name]) if row[name] else None for name in (mean, deviation)}
-        found[count] = int(row[count])
-    return found
+def _numbers_of(spec: Spec) -> Iterator[tuple[str, type[int] | type[float], float]]:
+    """The columns of cells.csv that hold numbers, which kind, and from where on."""
+    yield "seeds", int, 0
+    for name in spec.keep:
+        if spec.sweeps.results[name] is float:
+            yield from zip(mean_sd_and_count(spec, name), (float, float, int), (-inf, 0, 0), strict=True)
+
+
+def _number(text: str, kind: type[int] | type[float], least: float, where: str) -> float | None:
+    if kind is float and not text:
+        return None
+    with suppress(ValueError, OverflowError):
+        found = kind(text)
+        if isfinite(found) and found >= least:
+            return found
+    expected = f"a {'whole' if kind is int else 'finite'} number{' of at least 0' if least == 0 else ''}"
+    raise InputError(where, got=shown(text), expected=expected)
 
 
 def mean_sd_and_count(spec: Spec, name: str) -> list[str]:

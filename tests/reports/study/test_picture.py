@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from marginaudit.orders import InputError, printable
+from marginaudit.orders import InputError, printable, shown
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.page.files import csv_of
 from marginaudit.reports.plots.measured import rendered
@@ -176,6 +176,27 @@ def test_other_cells_are_refused(damage: Any, snap_6: tuple[Spec, list[dict[str,
     path.write_text(damaged)
     with pytest.raises(InputError, match=r"done/cells.csv: got other cells, expected those of snap-6"):
         read_cells(snap_6[0], Path("done"))
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "expected"),
+    [
+        ("sd", "-0.1", "a finite number of at least 0"),
+        ("sd", "nan", "a finite number of at least 0"),
+        ("mean", "1e999", "a finite number"),
+        ("mean", "two", "a finite number"),
+        ("count", "", "a whole number of at least 0"),
+        ("seeds", "-1", "a whole number of at least 0"),
+        ("seeds", "9" * 400, "a whole number of at least 0"),
+    ],
+)
+def test_what_is_no_number_of_a_cell_is_refused_by_its_place(
+    command: Command, snap_6: tuple[Spec, list[dict[str, Any]]], column: str, text: str, expected: str
+) -> None:
+    snap_6[1][1][column] = text
+    Path("done/cells.csv").write_text(csv_of(snap_6[1]), encoding="utf-8")
+    line = command.refused("figure", "snap-6", "--from", "done")
+    assert line == f"done/cells.csv: line 3: {column}: got {shown(text)}, expected {expected}"
 
 
 def test_what_cannot_be_drawn_from(command: Command) -> None:
