@@ -13,27 +13,38 @@ from marginaudit.reports.compare.changes import compare as compare_sides
 from marginaudit.reports.compare.changes import page
 from marginaudit.reports.compare.reading import read_sides
 
+NOTHING = "nothing-compared"
+
 
 @click.command()
 @click.argument("old", metavar="OLD", type=FilePath())
 @click.argument("new", metavar="NEW", type=FilePath())
 @click.option("--out", type=FilePath(), help="HTML file to write.")
-@click.option("--fail-on", type=OneOf(["worse"]), help="Exit with status 1 if anything is worse.")
+@click.option(
+    "--fail-on",
+    type=OneOf(["worse", "gone", NOTHING]),
+    multiple=True,
+    help="Exit with status 1 if anything is worse, a row is gone, or no row is in both. May be given again.",
+)
 @JSON
-def compare(old: Path, new: Path, out: Path | None, fail_on: str | None, as_json: bool) -> int:
+def compare(old: Path, new: Path, out: Path | None, fail_on: tuple[str, ...], as_json: bool) -> int:
     """Say what changed from the audit OLD to the audit NEW.
 
     Each is a folder that `audit` wrote, its report.json, a folder that `sweep` wrote of audits, its runs.csv, or a
     .bounds.json file of the pytest fixture bound_constants.
-    A number has changed where it is off by more than error bars allow. A row that is gone is named and not worse.
+    A number has changed where it is off by more than error bars allow. A row that is gone is named and not worse; one
+    that is added is worse if it is violated or broken. Without a row in both there is nothing to compare, which is an
+    error.
     """
     if out is not None:
         pages = [page for side in (old, new) for page in side.glob("*.html")]
         check_output(out, "--out", ".html", reads=[old, new, *pages])
     found = compare_sides(*read_sides(old, new))
+    if NOTHING not in fail_on:
+        found.require_rows()
     if out is not None:
         write(out, page(found), "--out")
-    status = int(fail_on is not None and found.counts["worse"] > 0)
+    status = int(not found.compared or any(found.counts.get(direction) for direction in fail_on))
     if as_json:
         print_json(found.as_document())
         return status

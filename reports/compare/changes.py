@@ -4,16 +4,21 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from marginaudit.orders import InputError
 from marginaudit.reports.compare.reading import SHA256, Side
-from marginaudit.reports.compare.worse import Change, changes
+from marginaudit.reports.compare.worse import Change, Direction, changes
 from marginaudit.reports.grid import NONE
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.page.small import small_page
+from marginaudit.reports.verdict import Verdict
 
 DIGITS_OF_A_HASH = 12
 """Digits of a hash that are shown."""
 
 ORDER = ("worse", "gone", "added", "better")
+
+FAILING = (Verdict.VIOLATED, Verdict.BROKEN)
+"""The verdicts of added rows that are worse than none."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,22 @@ class Comparison:
         changed = {(change.dataset, change.claim) for change in self.changes}
         same = len(self.old.rows.keys() & self.new.rows.keys() - changed)
         return {direction: found[direction] for direction in ("worse", "better", "added", "gone")} | {"same": same}
+
+    @property
+    def compared(self) -> int:
+        """Number of rows that both have."""
+        return len(self.old.rows.keys() & self.new.rows.keys())
+
+    def require_rows(self) -> None:
+        """Refuse two audits that have no row in common.
+
+        Raises
+        ------
+        InputError
+        """
+        if not self.compared:
+            got, expected = f"no claim on a dataset that {self.old.where} has too", "two audits of something in common"
+            raise InputError(self.new.where, got=got, expected=expected)
 
     def as_document(self) -> dict[str, Any]:
         """The document of `marginaudit compare --json`."""
@@ -81,7 +102,8 @@ def compare(old: Side, new: Side) -> Comparison:
         elif one is not None:
             found.append(Change(*key, "row", one.verdict.value, None, "gone", f"gone: {one.verdict}"))
         elif other is not None:
-            found.append(Change(*key, "row", None, other.verdict.value, "added", f"added: {other.verdict}"))
+            direction: Direction = "worse" if other.verdict in FAILING and other.premise == "met" else "added"
+            found.append(Change(*key, "row", None, other.verdict.value, direction, f"added: {other.verdict}"))
     return Comparison(old, new, settings, sorted(found, key=lambda change: ORDER.index(change.direction)))
 
 

@@ -9,8 +9,9 @@ from typing import Annotated, Any, NotRequired
 from annotated_types import MinLen
 from typing_extensions import TypedDict
 
-from marginaudit.orders import InputError, counted, file_content, printable, shown, shown_path
+from marginaudit.orders import InputError, counted, file_content, printable, shortened, shown, shown_path
 from marginaudit.orders.reading import csv_rows, parsed_json, utf_8_text, validated
+from marginaudit.orders.text import LONGEST_SHOWN
 from marginaudit.reports.judgements import ALLOWANCE
 from marginaudit.reports.row import ReportRow, row_from_document
 from marginaudit.reports.sweeps import AUDITED
@@ -174,7 +175,9 @@ def _documents(table: Sequence[dict[str, str]], varied: Sequence[str], where: st
                 bar = {} if f"{claim}:repeats_within" in run else {"repeats_within": ALLOWANCE}
                 row = rows.setdefault(claim, {"claim": claim, "dataset": dataset, "evidence": "float64"} | bar)
                 row |= {name: text if AUDITED[name] is str else _number(text)} if text else {}
-        yield from ((f"{where}: line {line}: {claim}", row) for claim, row in rows.items())
+        yield from (
+            (f"{where}: line {line}: {shortened(printable(claim), LONGEST_SHOWN)}", row) for claim, row in rows.items()
+        )
 
 
 def _number(text: str) -> float | str:

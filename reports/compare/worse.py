@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from math import inf, log, log1p
+from sys import float_info
 from typing import Literal, TypeAlias
 
 from marginaudit.reports.judgements import ALLOWANCE
@@ -12,8 +12,14 @@ from marginaudit.reports.verdict import Evidence, Verdict
 
 NUMBERS = ("slack", "constant", "informative_from")
 
-SCALES: dict[str, Sequence[StrEnum]] = {"verdict": tuple(Verdict), "evidence": tuple(reversed(Evidence))}
+SCALES: dict[str, Sequence[str]] = {
+    "premise": ("carried over", "met"),
+    "verdict": tuple(Verdict),
+    "evidence": tuple(reversed(Evidence)),
+}
 """Worst first."""
+
+Direction: TypeAlias = Literal["worse", "gone", "added", "better"]
 
 Difference: TypeAlias = tuple[str, str | float | None, str | float | None, bool, str]
 """Field, old value, new value, whether it is worse, and text."""
@@ -28,10 +34,10 @@ class Change:
     dataset, claim : str
         The dataset with its settings.
     what : str
-        ``verdict``, ``evidence``, the name of a number, or ``row`` where only one report has such a row.
+        ``premise``, ``verdict``, ``evidence``, the name of a number, or ``row`` where only one report has such a row.
     old, new : str, float or None
     direction : "worse", "gone", "added" or "better"
-        A row that is gone is not worse.
+        A row that is gone is not worse; one that is added is worse where it is violated or broken.
     text : str
         In words, with the tolerance of a number.
     """
@@ -41,22 +47,23 @@ class Change:
     what: str
     old: str | float | None
     new: str | float | None
-    direction: Literal["worse", "gone", "added", "better"]
+    direction: Direction
     text: str
 
 
 def worse(old: ReportRow, new: ReportRow, tolerance: float | None = None) -> str | None:
     """Say in one line why the new row is worse than the old one; None where it is not.
 
-    Compared are the verdict, and of the same verdict the evidence and three numbers, on one side and by their ratio,
-    with no absolute floor: ``slack`` (worse downwards for an upper bound, upwards for a lower one), ``constant`` (the
-    other way round) and ``informative_from`` (upwards). A number that is lost is worse, but for a slack across zero.
+    Compared are whether the premise is met, then the verdict, and of the same verdict the evidence and three numbers,
+    on one side and by their ratio, with no absolute floor: ``slack`` as tables show it (worse downwards), ``constant``
+    (upwards for an upper bound, downwards for a lower one) and ``informative_from`` (upwards). A number that is lost is
+    worse, but for a slack that no number says: see `_no_ratio`.
 
     Parameters
     ----------
     tolerance : float or None
-        Numbers that differ by a factor of up to 1 + tolerance are the same. None for the wider error bar of the two
-        rows, and never less than `ALLOWANCE`: an unbounded bar hides every change.
+        Numbers that differ by a factor of up to 1 + tolerance are the same. None for the error bar of the old row,
+        and never less than `ALLOWANCE`: one that is unbounded hides every change. Wider bars of the new row hide none.
 
     >>> old = ReportRow(claim="c", dataset="d", verdict=Verdict.HOLDS, evidence=Evidence.EXACT, informative_from=10)
     >>> new = ReportRow(claim="c", dataset="d", verdict=Verdict.HOLDS, evidence=Evidence.FLOAT64, informative_from=11)
@@ -76,31 +83,44 @@ def changes(old: ReportRow, new: ReportRow, tolerance: float | None = None) -> l
 
 def _grades(old: ReportRow, new: ReportRow) -> Iterator[Difference]:
     for what, scale in SCALES.items():
-        was, now = getattr(old, what), getattr(new, what)
-        if was is not now:
-            yield what, was.value, now.value, scale.index(now) < scale.index(was), f"{what}: {was} -> {now}"
+        was, now = str(getattr(old, what)), str(getattr(new, what))
+        if was != now:
+            yield what, was, now, scale.index(now) < scale.index(was), f"{what}: {was} -> {now}"
             return
 
 
 def _numbers(old: ReportRow, new: ReportRow, tolerance: float | None) -> Iterator[Difference]:
     """The numbers of rows with one verdict; where a statement speaks from, of two runs that got there, or did not."""
-    for what in NUMBERS if old.verdict is new.verdict else ():
+    for what in NUMBERS if (old.verdict, old.premise) == (new.verdict, new.premise) else ():
         if what == "informative_from" and old.beyond_the_run is not new.beyond_the_run:
             continue
-        was, now = _room(old, what), _room(new, what)
-        before, after = (None if room is None else _shown(row, what) for room, row in ((was, old), (now, new)))
-        allowed = [_bar(row, what, tolerance) for room, row in ((was, old), (now, new)) if room is not None]
-        if was is not None and now is not None and abs(now - was) > log1p(max(allowed)):
-            text = f"{what}: {before:.10g} -> {after:.10g} (tolerance {max(allowed):.3g})"
+        rows = (old, new)
+        was, now = (_room(row, what) for row in rows)
+        before, after = (None if _room(row, what) is None else _shown(row, what) for row in rows)
+        within, hidden_by = (_bar(row, what, tolerance) for row in rows)
+        if was is None and now is None:
+            continue
+        if was is None:
+            if hidden_by < inf and not _no_ratio(old, what):
+                yield what, None, after, False, f"{what}: none -> {after:.10g}"
+        elif within == inf:
+            continue
+        elif now is None:
+            if not _no_ratio(new, what):
+                yield what, before, None, True, f"{what}: {before:.10g} -> none"
+        elif abs(now - was) > log1p(within):
+            hidden = "" if abs(now - was) > log1p(hidden_by) else "; its new error bars hide it"
+            text = f"{what}: {before:.10g} -> {after:.10g} (tolerance {within:.3g}{hidden})"
             yield what, before, after, now < was, text
-        elif len(allowed) == 1 and allowed[0] < inf and not _across_zero(what, old if was is None else new):
-            text = f"{what}: none -> {after:.10g}" if was is None else f"{what}: {before:.10g} -> none"
-            yield what, before, after, now is None, text
 
 
-def _across_zero(what: str, row: ReportRow) -> bool:
-    """Whether a row has no slack because measured or bound is 0 or they differ in sign, which is no loss."""
-    return what == "slack" and row.side is not None and row.measured is not None and row.bound is not None
+def _no_ratio(row: ReportRow, what: str) -> bool:
+    """Whether a row has no slack as measured or bound is 0, they differ in sign, or float64 has no such ratio."""
+    if what != "slack" or row.side is None or row.measured is None or row.bound is None:
+        return False
+    if min(row.measured, row.bound) <= 0 <= max(row.measured, row.bound):
+        return True
+    return abs(log(abs(row.bound)) - log(abs(row.measured))) > log(float_info.max)
 
 
 def _shown(row: ReportRow, what: str) -> float | None:
@@ -114,7 +134,7 @@ def _room(row: ReportRow, what: str) -> float | None:
 
     That is a slack or a constant without a side, as of an equality or a limit, and a slack across zero.
     """
-    value = getattr(row, what)
+    value = _shown(row, what)
     if value is None or value < 0 or (what == "slack" and value == 0):
         return None
     size = log(value) if value else -inf
@@ -122,9 +142,7 @@ def _room(row: ReportRow, what: str) -> float | None:
         return -size
     if row.side is None:
         return None
-    negative = what == "slack" and row.measured is not None and row.measured < 0
-    upwards = (row.side == "upper") == (what == "slack")
-    return size if upwards is not negative else -size
+    return -size if what == "constant" and row.side == "upper" else size
 
 
 def _bar(row: ReportRow, what: str, tolerance: float | None) -> float:

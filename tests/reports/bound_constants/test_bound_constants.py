@@ -18,12 +18,15 @@ from marginaudit.reports import LEDGER, Claim, Finding, Verdict
 from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.bound_constants import measure
 from marginaudit.reports.bound_constants.measure import measured
+from marginaudit.reports.compare.worse import worse
 from marginaudit.reports.judgements import Decided
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.row import names, row_from_document
 from marginaudit.reports.verdict import Output
 from tests.command_line import SVOP
+from tests.pages import ROOT
+from tests.solutions import known
 
 pytest_plugins = ("pytester",)
 
@@ -268,6 +271,24 @@ def test_a_file_that_cannot_be_written_fails_the_session(project: Project, monke
 # what is measured
 
 
+def test_the_rows_of_the_page_are_what_is_measured() -> None:
+    """But for how the processor rounds: it moves the error bars most. And what fails where the slack is a half."""
+    page = (ROOT / "docs/bound-constants.md").read_text(encoding="utf-8")
+    [block] = re.findall("```json\n(.*?)```", page, re.DOTALL)
+    rows = json.loads(block)["verdicts"]
+    for row in rows:
+        config = Config(**row["settings"]) if "settings" in row else None
+        now = measured(row["claim"], row["dataset"], config, None)[1].kept()
+        assert row.keys() == now.keys()
+        for name, value in row.items():
+            within = 0.5 if name == "repeats_within" else 1e-8
+            assert value == now[name] or value == pytest.approx(now[name], rel=within, abs=0), name
+        assert row["slack"] == pytest.approx(row["bound"] / row["measured"], rel=1e-12, abs=0)
+    old = row_from_document(rows[0], "here")
+    reason = worse(old, replace(old, slack=known(old.slack) / 2))
+    assert f"{old.claim} on {old.place} is worse than in tests/test_mine.bounds.json: {reason};" in page
+
+
 def test_it_audits_what_the_audit_audits(tmp_path: Path) -> None:
     path = tmp_path / "svop.json"
     path.write_text(json.dumps(SVOP), encoding="utf-8")
@@ -278,7 +299,7 @@ def test_it_audits_what_the_audit_audits(tmp_path: Path) -> None:
             in_report = Row(LEDGER[name], PAPER, finding).as_document()
             in_report["settings"] = {"steps1": 30, "steps2": 30}
             known = names(Output.KEPT)
-            assert row.kept() == {key: in_report[key] for key in known if in_report[key] not in (None, False)}
+            assert row.kept() == {key: in_report[key] for key in known if in_report[key] not in (None, False, "met")}
             seed = measured(name, data, {"steps1": 30, "steps2": 30}, cast(Any, np.int64(3)))[1].settings["seed"]
             assert (seed, type(seed)) == (3, int)
             assert row_from_document(row.kept(), "") == row

@@ -103,14 +103,74 @@ def test_what_the_audits_were_made_with(command: Command, tmp_path: Path, monkey
     assert 'data-label="old">0123456789ab</td><td data-label="new">fedcba987654</td>' in out.read_text(encoding="utf-8")
 
 
-def test_failing_on_what_is_worse(command: Command, tmp_path: Path) -> None:
+VERDICTS = ("violated", "broken", "inconclusive", "vacuous", "not-applicable", "holds")
+EVIDENCE = ("float64", "certified", "exact", "proved by its author", "proved")
+WORSE, BETTER, ADDED, GONE, SAME = "worse", "better", "added", "gone", None
+
+
+@pytest.mark.parametrize(
+    ("fields", "others", "there", "back"),
+    [
+        *(({"verdict": b}, {"verdict": a}, WORSE, BETTER) for i, a in enumerate(VERDICTS) for b in VERDICTS[i + 1 :]),
+        *(({"evidence": b}, {"evidence": a}, WORSE, BETTER) for i, a in enumerate(EVIDENCE) for b in EVIDENCE[i + 1 :]),
+        ({"premise": "met"}, {"premise": "carried over"}, WORSE, BETTER),
+        ({"slack": 4.0}, {"slack": 0.04}, WORSE, BETTER),
+        ({"slack": 4.0}, {"slack": None}, WORSE, BETTER),
+        ({"slack": 4.0}, {"slack": 0.04, "repeats_within": None}, WORSE, SAME),
+        ({"slack": 4.0}, {"slack": 0.04, "repeats_within": 1e3}, WORSE, SAME),
+        ({"slack": 0.04}, {"slack": 4.0, "repeats_within": None}, BETTER, SAME),
+        ({"slack": 4.0, "measured": 2.0}, {"slack": None, "measured": 0.0}, SAME, SAME),
+        ({"slack": 4.0, "measured": 2.0}, {"slack": None, "measured": -2.0}, SAME, SAME),
+        ({"constant": 3.0}, {"constant": 300.0}, WORSE, BETTER),
+        ({"constant": 3.0}, {"constant": None}, WORSE, BETTER),
+        ({"constant": 3.0}, {"constant": 300.0, "repeats_within": None}, WORSE, SAME),
+        ({"informative_from": 10}, {"informative_from": 1000}, WORSE, BETTER),
+        ({"informative_from": 10}, {"informative_from": None}, WORSE, BETTER),
+        ({"side": "upper"}, {"side": None}, WORSE, BETTER),
+        ({"repeats_within": 1e-6}, {"repeats_within": None}, SAME, SAME),
+        ({"repeats_within": 1e-6}, {"repeats_within": 1e3}, SAME, SAME),
+        ({"measured": 2.0}, {"measured": 200.0}, SAME, SAME),
+        ({"bound": 8.0}, {"bound": 0.08}, SAME, SAME),
+        ({"beyond_the_run": False}, {"beyond_the_run": True}, SAME, SAME),
+        ({"dataset": "one"}, {"dataset": "none", "verdict": "violated"}, WORSE, ADDED),
+        ({"dataset": "one"}, {"dataset": "none", "verdict": "broken"}, WORSE, ADDED),
+        ({"dataset": "one"}, {"dataset": "none", "verdict": "violated", "premise": "carried over"}, ADDED, ADDED),
+        *(({"claim": "a.upper"}, {"claim": "a.new", "verdict": verdict}, ADDED, ADDED) for verdict in VERDICTS[2:]),
+    ],
+)
+def test_a_change_of_any_column_is_named_and_judged(
+    command: Command, tmp_path: Path, fields: Any, others: Any, there: str | None, back: str | None
+) -> None:
+    """In both directions; a row that is elsewhere now is gone, too. The gates fail on what is so named, and no more."""
+    sides = [
+        written(tmp_path, name, changed(0, **({"premise": "met", "beyond_the_run": False} | given)))
+        for name, given in (("old", fields), ("new", fields | others))
+    ]
+    for expected, arguments in ((there, sides), (back, sides[::-1])):
+        found = command.json("compare", *arguments)
+        moved = others.keys() & {"dataset", "claim"}
+        names = {name for name in (expected, GONE if moved else None) if name}
+        assert {change["direction"] for change in found["changes"]} == names
+        assert found["counts"]["same"] == 2 + (not names)
+        for gate in (WORSE, GONE):
+            assert command("compare", *arguments, "--fail-on", gate).status == (gate in names)
+        assert command("compare", *arguments, "--fail-on", WORSE, "--fail-on", GONE, "--json").status == (
+            WORSE in names or GONE in names
+        )
+
+
+def test_with_no_row_in_common_nothing_is_compared(command: Command, tmp_path: Path) -> None:
+    """An error, and no file, unless it is asked for."""
     old = written(tmp_path, "old", DOCUMENT)
-    gone = DOCUMENT | {"verdicts": ROWS[1:]}
-    for document, status in ((changed(0, slack=3.0), 1), (changed(0, slack=5.0), 0), (gone, 0)):
-        new = written(tmp_path, "new", document)
-        assert command("compare", old, new, "--fail-on", "worse").status == status
-        assert command("compare", old, new, "--fail-on", "worse", "--json").status == status
-        assert command("compare", old, new).status == 0
+    new = written(tmp_path, "new", DOCUMENT | {"verdicts": [row | {"claim": f"b{row['claim']}"} for row in ROWS[:2]]})
+    line = f"{new}: got no claim on a dataset that {old} has too, expected two audits of something in common"
+    out = tmp_path / "page.html"
+    for gate in ((), ("--fail-on", "worse"), ("--fail-on", "gone")):
+        assert command.refused("compare", old, new, *gate, "--out", out) == line
+    assert not out.exists()
+    found = command.json("compare", old, new, "--fail-on", "nothing-compared", status=1)
+    assert found["counts"] == {"worse": 0, "better": 0, "added": 2, "gone": 3, "same": 0}
+    assert command("compare", old, old, "--fail-on", "nothing-compared").status == 0
 
 
 def swept(folder: Path, table: str) -> Path:
@@ -210,7 +270,7 @@ def test_the_page(command: Command, tmp_path: Path) -> None:
         (changed(1, verdict="true"), "/verdicts/1/verdict: got 'true', expected 'violated', 'broken'"),
         (
             changed(1, evidence=None),
-            "/verdicts/1/evidence: got null, expected 'proved', 'exact'",
+            "/verdicts/1/evidence: got null, expected 'proved', 'proved by its author', 'exact'",
         ),
         (changed(1, claim=4), "/verdicts/1/claim: got 4, expected a string"),
         (changed(2, dataset=None), "/verdicts/2/dataset: got null, expected a string"),
