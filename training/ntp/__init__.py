@@ -5,7 +5,7 @@
 """
 
 from marginaudit.training.ntp.algorithm1 import train
-from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, no_fast_forward
+from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, no_closed_form, no_fast_forward
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
 from marginaudit.training.ntp.model.losses import (
     loss_gradient,
@@ -30,6 +30,7 @@ __all__ = [
     "label_logits",
     "log_probabilities",
     "loss_gradient",
+    "no_closed_form",
     "no_fast_forward",
     "predict",
     "sample_classes",

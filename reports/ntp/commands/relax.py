@@ -21,6 +21,7 @@ from marginaudit.reports.ntp.figures.relaxed import relaxed_figure
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.relaxed import SHARES, Arm, Seen, seen_on, statement
 from marginaudit.reports.ntp.solving import trainable
+from marginaudit.reports.ntp.training import require_closed_form
 from marginaudit.reports.page.files import csv_of
 from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.settings import each, whole
@@ -99,6 +100,7 @@ def relax(
     source = load(dataset, [PAPER])
     data = trainable(source.dataset, source.origin)
     require_dense(data, "W_ov", "none of which is zero")
+    require_closed_form(config[PAPER.name], "the embeddings are not orthonormal", source.origin)
     arms = arms_of(data, kinds or ("unit",), dims, seeds, config[PAPER.name], certify=enclose)
     rows: list[dict[str, Any]] = []
     seen: dict[str, list[Seen]] = {claim.id: [] for claim in claims}

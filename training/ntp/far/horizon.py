@@ -34,7 +34,24 @@ SETTLED = 1e-9
 """A state settles the asymptotic law if it leaves open at most this part of the distance from W*'s line."""
 
 MOST_TRUE_STEPS = 10**7
-"""True steps of stage 2, at most, where there is no fast-forward or attention is not yet one-hot."""
+"""True steps of a stage, at most, where it has no closed form or fast-forward, or attention is not yet one-hot."""
+
+
+def no_closed_form(dataset: Dataset, optimizer: str = "ngd") -> str | None:
+    """Why stage 1 can be followed by true steps only, or None.
+
+    Of one token W_ov stays 0, which needs no closed form.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    optimizer : "ngd" or "gd"
+    """
+    if dataset.V == 1:
+        return None
+    if optimizer != "ngd":
+        return "plain gradient descent has none"
+    return None if check_assumption(dataset, "orthonormal").holds else "the embeddings are not orthonormal"
 
 
 def no_fast_forward(dataset: Dataset, solution: MaxMargin | None, optimizer: str = "ngd") -> str | None:

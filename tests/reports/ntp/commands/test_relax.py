@@ -63,6 +63,10 @@ def test_what_is_refused(command: Command) -> None:
         (["--kind", "given"], "--kind: got 'given', expected one of unit, gaussian"),
         (["--table", "t.txt"], "--table t.txt: got the ending '.txt', expected .csv"),
         (["--claim", "nope"], "--claim 'nope': got no claim of that id"),
+        (
+            ["--steps1", "1e9"],
+            "example-1: --steps1 1000000000: got no closed form (the embeddings are not orthonormal)",
+        ),
     ):
         assert line in command.refused("relax", "example-1", *arguments)
     assert not list(Path().iterdir())
