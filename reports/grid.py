@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 NONE = "–"
@@ -50,24 +50,49 @@ def brief(value: float | None) -> str:
         return f"{Decimal(value):.4g}"
 
 
-SIGNS = {"upper": "≤", "lower": "≥"}
-"""Signs before a bound."""
+def at_most(value: float | None, digits: int = 4) -> str:
+    """An upper bound as `brief` writes it, rounded up: what is below the bound is below the text.
+
+    >>> brief(1.01021e-28), at_most(1.01021e-28), at_most(0.2), at_most(-1.01021), at_most(0.00123, digits=2)
+    ('1.01e-28', '1.011e-28', '0.2', '-1.01', '0.0013')
+    """
+    return _rounded(value, ROUND_CEILING, digits)
+
+
+def at_least(value: float | None) -> str:
+    """A lower bound as `brief` writes it, rounded down.
+
+    >>> brief(12.3456), at_least(12.3456), at_least(-12.3456), at_least(10**7 + 1)
+    ('12.35', '12.34', '-12.35', '1e+07')
+    """
+    return _rounded(value, ROUND_FLOOR, 4)
+
+
+def _rounded(value: float | None, rounding: str, digits: int) -> str:
+    """A number in so few digits; of a float the shortest decimal is rounded, as JSON has it."""
+    if value is None or (isinstance(value, int) and abs(value) < 10**7):
+        return brief(value)
+    whole = Decimal(value) if isinstance(value, int) else Decimal(repr(float(value)))
+    found = Context(prec=digits, rounding=rounding).plus(whole)
+    text = f"{float(found):.{digits}g}"
+    return text if Decimal(text) == found else f"{found:.{digits}g}"  # beyond float64, or below its normal numbers
 
 
 def bound(row: Mapping[str, Any]) -> str:
-    """The bound of a verdict with its sign; alone where it is the other side of an equality, or a limit.
+    """The bound of a verdict with its sign, rounded to its safe side; alone where it is an equality's, or a limit.
 
     Where the run does not get to where the statement speaks, what it lacks stands in its place.
 
-    >>> [bound({"bound": value, "side": side}) for value, side in ((7.5, "lower"), (2.0, None), (None, "upper"))]
-    ['≥ 7.5', '2', '–']
+    >>> [bound({"bound": value, "side": side}) for value, side in ((7.49996, "lower"), (2.0, None), (None, "upper"))]
+    ['≥ 7.499', '2', '–']
     >>> bound({"bound": None, "side": None, "beyond_the_run": True, "needs": "T ≥ 8.3e+08, run has 900"})
     'needs T ≥ 8.3e+08, run has 900'
     """
     if row.get("beyond_the_run"):
         return f"needs {row['needs']}" if row["needs"] else "beyond the run"
-    sign = SIGNS.get(row["side"]) if row["bound"] is not None else None
-    return f"{sign} {brief(row['bound'])}" if sign else brief(row["bound"])
+    if row["bound"] is None or row["side"] is None:
+        return brief(row["bound"])
+    return f"≤ {at_most(row['bound'])}" if row["side"] == "upper" else f"≥ {at_least(row['bound'])}"
 
 
 def powers(headroom: Sequence[float]) -> str:

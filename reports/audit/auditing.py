@@ -18,14 +18,14 @@ from marginaudit.reports.audit.provenance import provenance
 from marginaudit.reports.audit.sources import Source, papers_of
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.counterexample import smallest_counterexample
-from marginaudit.reports.grid import NONE
+from marginaudit.reports.grid import NONE, bound
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.processes import forkable, one_thread
 from marginaudit.reports.row import ReportRow, as_read, evidence_text, names
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.settings import CLAIM_TIMEOUT
-from marginaudit.reports.standing import Severity, Standing, Status
+from marginaudit.reports.standing import Standing, Status
 from marginaudit.reports.verdict import Output, Verdict
 
 DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint")
@@ -69,7 +69,7 @@ class Row:
         known = self.claim.standing
         if not self.refuted_by or known.status is Status.REFUTED:
             return known
-        return Standing(status=Status.REFUTED, severity=Severity.ORDINARY, dataset=self.refuted_by)
+        return Standing(status=Status.REFUTED, dataset=self.refuted_by)
 
     @cached_property
     def reported(self) -> ReportRow:
@@ -237,7 +237,7 @@ class Audit:
         header = names(Output.TABLE)
         failed = [row for row in self.rows if row.finding.verdict in (Verdict.VIOLATED, Verdict.BROKEN)]
         read = [row | {"evidence": evidence_text(row)} for row in as_read(row.as_document() for row in failed)]
-        rows = [[row[name] for name in header] for row in read]
+        rows = [[bound(row) if name == "bound" else row[name] for name in header] for row in read]
         title, columns, matrix = self._matrix()
         return html_table(title, header, rows) if rows else html_table(title, columns, matrix)
 

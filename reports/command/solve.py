@@ -75,13 +75,18 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
     if as_json:
         print_json(solved.answer)
         return 0
-    from marginaudit.reports.command.console import print_line, print_summary, print_table  # and with it rich
+    from marginaudit.reports.command.console import (
+        print_line,
+        print_summary,
+        print_table,
+        upper_bound,
+    )  # and with it rich
 
     rows = []
     for which, found in solved.answer.items():
         norm_squared = found["norm_squared_exact"] or found["norm_squared"]
-        checks = (found["certificate"]["gap"], found["certificate"]["max_violation"], found["direction_radius"])
-        rows.append([which, found["status"], found["method"], norm_squared, *checks])
+        proved = (found["certificate"]["gap"], found["certificate"]["max_violation"], found["direction_radius"])
+        rows.append([which, found["status"], found["method"], norm_squared, *map(upper_bound, proved)])
     print_table(f"{source.dataset.name}: hard-margin solutions", HEADER, rows)
     for which, found in solved.answer.items():
         if found["note"]:

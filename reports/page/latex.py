@@ -2,12 +2,12 @@ r"""Tables for a LaTeX paper, no wider than a line and no higher than a page; of
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from marginaudit.orders import InputError, printable, shown
-from marginaudit.reports.grid import NONE, Grid, brief
+from marginaudit.reports.grid import NONE, Grid, at_least, at_most, brief
 from marginaudit.reports.page.typeset import FORMULA, typeset
 
 if TYPE_CHECKING:
@@ -185,21 +185,28 @@ def to_latex(frame: "DataFrame", caption: str) -> str:
     if frame.columns.empty:
         raise InputError("to_latex", got="no column", expected="a DataFrame with one or more")
     words = [is_bool_dtype(kind) or not is_numeric_dtype(kind) for kind in frame.dtypes]
-    rows = [tuple(map(_cell, row)) for row in frame.itertuples(index=False, name=None)]
+    rows = [_values(frame.columns, row) for row in frame.itertuples(index=False, name=None)]
     long = {i for row in rows for i, cell in enumerate(row) if words[i] and len(cell) > LONGEST_LINE}
     header = tuple(str(name).replace("_", " ") for name in frame.columns)
     named = frozenset(i for i, word in enumerate(words) if word)
     return latex([Grid(caption, header, tuple(rows), (), words=named, long=frozenset(long))])
 
 
-def _cell(value: Any) -> str:
+def _values(names: Iterable[str], row: Sequence[Any]) -> tuple[str, ...]:
+    """A row of a frame as texts; the bound of a verdict is rounded to its safe side."""
+    columns = list(zip(names, row, strict=True))
+    rounded = {"upper": at_most, "lower": at_least}.get(str(dict(columns).get("side")), brief)
+    return tuple(_value(value, rounded if name == "bound" else brief) for name, value in columns)
+
+
+def _value(value: Any, written: Callable[[float], str]) -> str:
     from pandas import isna
 
     if isna(value) is True:  # it is an array for each list
         return NONE
     if isinstance(value, int) and not isinstance(value, bool):
-        return brief(value)
+        return written(value)
     if isinstance(value, bool) or not isinstance(value, Real):
         return str(value)
     number = float(value)
-    return brief(int(number) if number.is_integer() else number)
+    return written(int(number) if number.is_integer() else number)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from marginaudit.reports.claim import BeyondTheRun, Claim
-from marginaudit.reports.grid import NONE, Grid, brief
+from marginaudit.reports.grid import NONE, Grid, at_least, at_most, brief
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.algorithm1 import LISTED_STEPS
 from marginaudit.reports.ntp.claims import proposition1, theorem1
@@ -36,7 +36,7 @@ class Direction(Table):
         "Proposition 1 (stage 1, O(log t/t)) and Theorem 1 (stage 2, O(log² t/t)) allow with their constants; slack is "
         'bound / measured. <span class="mono">≤</span>: the error bar reaches 0.'
     )
-    columns = ("dataset", "stage", "step", "measured", "error", "bound", "sharp_bound", "slack")
+    columns = ("dataset", "stage", "step", "measured", "error", "bound", "sharp_bound", "slack", "note")
 
     def of(self, run: Run) -> dict[str, Any]:
         """1 - cos(W^(t), W*) of both stages at the listed steps that were recorded, beside its bounds.
@@ -61,7 +61,7 @@ class Direction(Table):
         """Both stages, one after the other."""
         for stage in BOUNDS:
             for row in data[stage]:
-                yield {"stage": int(stage[-1])} | row
+                yield {"stage": int(stage[-1]), "note": " ".join(data["notes"][stage]) or None} | row
 
     def grids(self, name: str, data: Mapping[str, Any]) -> list[Grid]:
         """A grid a stage."""
@@ -82,7 +82,7 @@ class Direction(Table):
         for step in sorted({step for run in runs for step in run}):
             bound = next(run[step] for run in runs if step in run)
             cells = (_cells(run[step])[1] if step in run else NONE for run in runs)
-            rows.append((_power(step), *cells, brief(bound["bound"]), brief(bound["sharp_bound"])))
+            rows.append((_power(step), *cells, at_most(bound["bound"]), at_most(bound["sharp_bound"])))
         header = ("t", *(name for name, _ in found), *(HEADERS["stage2"][at] for at in COLUMN.values()))
         return [Grid(title=f"All runs: {TITLES['stage2']}", header=header, rows=tuple(rows), notes=())]
 
@@ -109,7 +109,7 @@ def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
         row["slack"] = ratio(row["bound"], value)
         row["error"] = ratio(radius, value)
         rows.append(row)
-    notes = [] if absent is None else [absent]
+    notes = list(filter(None, (run.not_as_given, absent)))
     if stage == "stage1" and rows and rows[-1]["step"] > run.config.steps1:
         notes.append(f"Beyond T = {run.config.steps1} by the closed form of stage 1 (Proposition 1, sharper).")
     for column, assumption in unmet.items():
@@ -180,12 +180,13 @@ def _notes(table: Mapping[str, Any], stage: Stage) -> tuple[str, ...]:
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Where the error bar reaches 0, the most that was measured and the least slack."""
     measured, slack, error = row["measured"], row["slack"], row["error"]
-    known = (brief(measured), NONE if error is None else f"{error:.1e}", brief(row["bound"]), brief(slack))
+    bar = NONE if error is None else f"{float(at_most(error, digits=2)):.1e}"
+    known = (brief(measured), bar, at_most(row["bound"]), brief(slack))
     if error is not None and error >= 1:
         most = min(measured * (1 + error), LARGEST)
         least = ratio(row["bound"], most)
-        known = (f"≤ {brief(most)}", NONE, known[2], NONE if least is None else f"≥ {brief(least)}")
-    sharp = (brief(row["sharp_bound"]),) if "sharp_bound" in row else ()
+        known = (f"≤ {at_most(most)}", NONE, known[2], NONE if least is None else f"≥ {at_least(least)}")
+    sharp = (at_most(row["sharp_bound"]),) if "sharp_bound" in row else ()
     return (_power(row["step"]), *known, *sharp)
 
 

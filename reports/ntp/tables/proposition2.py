@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin
 from marginaudit.orders.ntp import QueryOrder, Token
-from marginaudit.reports.grid import NONE, Grid, brief
+from marginaudit.reports.grid import NONE, Grid, at_most, brief
 from marginaudit.reports.judgements import ALLOWANCE
 from marginaudit.reports.ntp.claims.proposition2 import ASSUMPTIONS, closed_form_value
 from marginaudit.reports.ntp.run import Run
@@ -81,6 +81,7 @@ class Proposition2(Table):
             }
             row |= dict.fromkeys(("solved", "radius", "trained", "steps", "largest_difference", "holds", "witness"))
             notes = [unsolved] if unsolved else [] if run.not_trained is None else [f"Not trained: {run.not_trained}."]
+            notes += filter(None, [run.not_as_given])
             if failing is not None:
                 notes.append(f"Assumption {failing} fails, so Proposition 2 says nothing here.")
             form = None if solution is None else solution.closed_form[query]
@@ -96,7 +97,7 @@ class Proposition2(Table):
                 )
                 row["holds"] = form.holds if radius <= ALLOWANCE or not form.holds else None
                 if row["holds"] is None:
-                    notes.append(f"The solution is known within {radius:.1e} only.")
+                    notes.append(f"The solution is known within {float(at_most(radius, digits=2)):.1e} only.")
                 if run.trainable and run.trained.lost:
                     notes.append("The last W_kq is not known: float64 has lost it.")
                 if W is not None:

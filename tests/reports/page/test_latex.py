@@ -147,6 +147,15 @@ def test_cells_that_are_odd() -> None:
     assert body(DataFrame({"a": []})) == []
 
 
+def test_a_verdicts_bound_is_rounded_to_its_safe_side() -> None:
+    bounds = [1.01021e-28, 1.01021e-28, 1.01021e-28, 12.3456, 12.3416]
+    rows = body(DataFrame({"bound": bounds, "side": ["upper", "lower", None, "lower", "upper"]}))
+    assert [row.partition(" &")[0] for row in rows] == [
+        *(rf"${digits} \times 10^{{-28}}$" for digits in ("1.011", "1.01", "1.01")),
+        *("$12.34$", "$12.35$"),
+    ]
+
+
 def test_long_texts_are_broken_and_columns_in_words() -> None:
     found = to_latex(DataFrame({"detail": ["word " * 20, "word"], "short_text": ["a", "b"]}), "c")
     assert r"\begin{tabular}{p{6.5cm}l}" in found

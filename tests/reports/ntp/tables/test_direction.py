@@ -1,6 +1,7 @@
 """The table of directions: rows, bounds, what is not known, and notes."""
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,19 @@ def test_where_the_error_bar_reaches_0_the_most_is_shown() -> None:
     assert cells(error=1.0) == ("10", "≤ 1", "–", "4", "≥ 4")
     assert cells(error=7.0) == ("10", "≤ 2", "–", "4", "≥ 2")
     assert cells(error=1.0, bound=None, slack=None) == ("10", "≤ 1", "–", "–", "–")
+
+
+def test_bounds_in_few_digits_are_bounds() -> None:
+    """Of the rows and of what is beside them: none is below the number that it stands for, or above it by a digit."""
+    shown = cells(measured=0.5e-28, error=1.02047, bound=1.01021e-28, slack=None)
+    assert shown == ("10", "≤ 1.011e-28", "–", "1.011e-28", "≥ 0.9999")
+    assert cells(error=1.234e-12)[2] == "1.3e-12"
+    for data in (DIRECTION.of(counted(10**5)), DIRECTION.of(Run(CASES["section-7"](), Config(steps1=5, steps2=10**6)))):
+        [*stages, (beside,)] = (*DIRECTION.grids("x", data), DIRECTION.beside([("x", data)]))
+        for name, at in (("bound", (3, 2)), ("sharp_bound", (5, 3)), ("error", (2, None))):
+            for row, *printed in zip(data["stage2"], stages[1].rows, beside.rows, strict=True):
+                for line, column in zip(printed, at, strict=True):
+                    assert column is None or 1 <= Fraction(line[column]) / Fraction(row[name]) < 1.1
     assert cells(measured=0.0, error=None, slack=None, step=10**12) == ("1e12", "0", "–", "4", "–")
 
 
