@@ -74,12 +74,12 @@ def other_weight(e: Experiment, state: State) -> flint.arb:
 
 
 def lemma5(e: Experiment, steps: Iterable[int]) -> Answer:
-    """Its four parts; of a token with several positions each has an equal share of its attention."""
+    """Its five parts; of a token with several positions each has an equal share of its attention."""
     if reason := silence(e):
         return Answer(silent=reason)
     names, L = e.problem.vocabulary, e.problem.L
     known = [t for t in steps if t < len(e.states)]
-    parts: dict[str, list[Entry]] = {name: [] for name in ("grows", "position", "token", "sum")}
+    parts: dict[str, list[Entry]] = {name: [] for name in ("grows", "position", "token", "sum", "each")}
     one = flint.arb(1)
     contests = []
     for number, group in enumerate(e.groups):
@@ -94,15 +94,17 @@ def lemma5(e: Experiment, steps: Iterable[int]) -> Answer:
         rises = [odds(t, number, i) / odds(before, number, i) for number, group, i, _ in contests if len(group.bag) > 1]
         parts["grows"].append(Entry(t, max(rises, key=lambda value: value.mid()), one))
     for t in known:
-        position, token = [], []
+        position, token, each = [], [], []
         for number, group, i, others in contests:
             phi = e.states[t].attention[number]
+            each.append(phi[i] / group.bag[i][1])
             for j in others:
                 token.append(phi[j] / phi[i])
                 position.append(token[-1] * group.bag[i][1] / group.bag[j][1])
         parts["position"].append(Entry(t, max(position, key=lambda value: value.mid()), one))
         parts["token"].append(Entry(t, max(token, key=lambda value: value.mid()), one))
         parts["sum"].append(Entry(t, other_weight(e, e.states[t]), 1 - one / L))
+        parts["each"].append(Entry(t, min(each, key=lambda value: value.mid()), one / L, "lower"))
     return Answer(parts=parts, perhaps=unrecorded(steps, 1), open_ended=len(known) < len(list(steps)))
 
 

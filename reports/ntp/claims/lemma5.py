@@ -89,14 +89,17 @@ class Weights:
         log of another token's weight, its positions summed, over that of the optimal token.
     literal : (records,) array
         log of another token's weight, its positions summed, over that of one optimal position.
+    inverse : (records,) array
+        log of the inverse of one optimal position's weight.
     error : (records,) array
-        Bound on the error of all four.
+        Bound on the error of all five.
     """
 
     rise: Floats
     position: Floats
     token: Floats
     literal: Floats
+    inverse: Floats
     error: Floats
 
 
@@ -110,7 +113,7 @@ def lemma5_weights(run: Run) -> Weights:
     stage, contests = run.training.stage2, _contests(run)
     reference = stage.reference[contests.winner] - stage.reference[contests.loser]
     between = contests.between_classes
-    rise, position, token, literal = np.full((4, len(stage)), -np.inf)
+    rise, position, token, literal, inverse = np.full((5, len(stage)), -np.inf)
     last: Floats | None = None
     together = max(1, MOST_TOGETHER // max(1, len(reference)))
     for start in range(0, len(stage), together) if len(reference) else ():
@@ -121,11 +124,13 @@ def lemma5_weights(run: Run) -> Weights:
         odds = np.logaddexp.reduceat(summed, contests.first, axis=1)
         rise[block] = np.diff(odds, axis=0, prepend=odds[:1] if last is None else last).max(axis=1)
         last = odds[-1:]
+        shared = contests.log_winner[contests.first]
+        inverse[block] = (shared + np.logaddexp(0.0, odds)).max(axis=1, initial=-np.inf)
         position[block] = behind[:, between].max(axis=1, initial=-np.inf)
         token[block] = summed[:, between].max(axis=1, initial=-np.inf)
         literal[block] = (behind + contests.log_loser)[:, between].max(axis=1, initial=-np.inf)
     rise[0] = np.nan
-    return Weights(rise, position, token, literal, score_error(run) + FORMULA_ROUNDING)
+    return Weights(rise, position, token, literal, inverse, score_error(run) + FORMULA_ROUNDING)
 
 
 def _rise(run: Run) -> Series:
@@ -134,7 +139,7 @@ def _rise(run: Run) -> Series:
     return series(found.rise[1:], radius=error, step=stage.step[1:], log=True)
 
 
-def _other(run: Run, which: Literal["position", "token"]) -> Series:
+def _at_records(run: Run, which: Literal["position", "token", "inverse"]) -> Series:
     found = lemma5_weights(run)
     return series(getattr(found, which), radius=found.error, step=run.training.stage2.step, log=True)
 
@@ -142,6 +147,10 @@ def _other(run: Run, which: Literal["position", "token"]) -> Series:
 def _most_other(run: Run, t: Steps) -> Steps:
     with np.errstate(divide="ignore"):
         return np.full_like(t, np.log1p(-1 / run.dataset.L_max))
+
+
+def _longest(run: Run, t: Steps) -> Steps:
+    return np.full_like(t, np.log(run.dataset.L_max))
 
 
 def _zero(_: Run, t: Steps) -> Steps:
@@ -152,12 +161,15 @@ LEMMA5_PARTS: Mapping[str, Bounded] = {
     "The weight of an optimal position never decreases (odds against it, from record to record)": Bounded(
         measure=_rise, upper=_zero
     ),
-    "It is at least that of each other position": Bounded(measure=partial(_other, which="position"), upper=_zero),
+    "It is at least that of each other position": Bounded(measure=partial(_at_records, which="position"), upper=_zero),
     "The optimal token's weight is at least each other token's": Bounded(
-        measure=partial(_other, which="token"), upper=_zero
+        measure=partial(_at_records, which="token"), upper=_zero
     ),
     "The summed optimal weight is at least 1/L_max (the rest at most 1 - 1/L_max)": Bounded(
         measure=lambda run: stage2_log_other_weight(run, first=0), upper=_most_other
+    ),
+    "The weight of each optimal position is at least 1/L_max (its inverse at most L_max)": Bounded(
+        measure=partial(_at_records, which="inverse"), upper=_longest
     ),
 }
 
@@ -183,18 +195,18 @@ LEMMA5 = Claim(
     source_words=quoted(
         "appendix C.2, Lemma 5",
         "for any iteration t, and any sample X^(n) .. the following inequality holds. .. >= 1/L_max, for all l in l(n)",
-        "The inequality is that of the summed weight. That each optimal weight never falls and is at least the others' "
-        "is the induction hypothesis of the proof, and is audited with it.",
+        "The sum is at least phi_l*, and that at least 1/L_max for all optimal l*: both are audited. That each optimal "
+        "weight never falls and is at least the others' is the proof's induction hypothesis, and is audited with it.",
     ),
     statement=(
         "Each optimal position's weight never decreases in t; it is at least each other position's, and summed over "
         "the optimal token's positions at least each other token's; the summed optimal weight of every sample is at "
-        "least 1/L_max."
+        "least 1/L_max, and so is that of each optimal position."
     ),
     formula=(
         r"\varphi_{l_*}^{(n,t+1)}\ge\varphi_{l_*}^{(n,t)},\quad\varphi_{l_*}^{(n,t)}\ge\varphi_l^{(n,t)},\quad"
         r"\sum_{l\in l(n)}\varphi_l^{(n,t)}\ge\sum_{x_l=x}\varphi_l^{(n,t)},\quad"
-        r"\sum_{l\in l(n)}\varphi_l^{(n,t)}\ge\frac{1}{L_{\max}}"
+        r"\sum_{l\in l(n)}\varphi_l^{(n,t)}\ge\varphi_{l_*}^{(n,t)}\ge\frac{1}{L_{\max}}"
     ),
     assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
     judgement=Decided(partial(decide_lemma5, parts=LEMMA5_PARTS), kind="invariants along the steps"),

@@ -139,8 +139,10 @@ def test_the_bars_of_lemma_5(error: float) -> None:
     found, step = lemma5_weights(on), on.training.stage2.step
     own = score_error(on) + FORMULA_ROUNDING
     assert found.error.tolist() == own.tolist()
-    values = ((found.rise, own[1:] + own[:-1], 1), (found.position, own, 0), (found.token, own, 0))
-    for part, (value, radius, first) in zip(lemma5.LEMMA5_PARTS.values(), values, strict=False):
+    by_records = [(value, own, 0) for value in (found.position, found.token, found.inverse)]
+    values = [(found.rise, own[1:] + own[:-1], 1), *by_records]
+    judged_by_them = [part for name, part in lemma5.LEMMA5_PARTS.items() if "summed" not in name]
+    for part, (value, radius, first) in zip(judged_by_them, values, strict=True):
         measured = part.measure(on)
         assert measured.log
         assert known(measured.step).tolist() == step[first:].tolist()
@@ -153,7 +155,7 @@ def test_the_parts_of_lemma_5() -> None:
     parts = list(lemma5.LEMMA5_PARTS.values())
     limits = [part.upper(on, t).tolist() for part in parts if part.upper is not None]  # type: ignore[union-attr]
     L = on.dataset.L_max
-    assert limits == [[0.0, 0.0]] * 3 + [pytest.approx([math.log(1 - 1 / L)] * 2)]
+    assert limits == [[0.0, 0.0]] * 3 + [pytest.approx([log] * 2) for log in (math.log(1 - 1 / L), math.log(L))]
     assert parts[3].measure(on).value.tolist() == stage2_log_other_weight(on, 0).value.tolist()
     found = LEDGER["ntp.lemma5"].judge(on)
     assert (found.verdict, found.curve) == (Verdict.HOLDS, None)
@@ -171,6 +173,7 @@ def test_contests_are_each_optimal_token_against_each_other_one() -> None:
     assert (found.position[0], found.token[0], found.literal[0]) == (0.0, 0.0, math.log(2))
     o, x, q = np.exp([on.training.stage2.score_matrix(k, 3)[:, 2] for k in (0, 1)]).T
     assert found.rise[1] == pytest.approx(np.diff(np.log((2 * x + q) / (2 * o)))[0], rel=1e-9, abs=0)
+    assert found.inverse[:2] == pytest.approx([math.log(5), math.log((2 * o + 2 * x + q)[1] / o[1])], rel=1e-12, abs=0)
 
 
 def test_lemma_6_bounds_a_sum_of_steps_however_wide_the_error_bars_of_the_trajectory_are() -> None:
