@@ -1,5 +1,6 @@
 """Conditions on a run that many statements of arXiv 2305.16380 share: step sizes, length, M, a growth h, an E'."""
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
@@ -26,6 +27,26 @@ VOCABULARIES = np.unique([round(10 ** (decade / 2)) for decade in range(6, 32)])
 """The M of range R along which statements are swept, each a float64: 1000 to 3.16e15, two a decade."""
 
 HAS_ZEROS = "M >= 4"
+
+
+def first_of(*reasons: Callable[[ClassRun], str | None]) -> Callable[[ClassRun], str | None]:
+    """The first reason that one of them gives; what float64 cannot follow is raised only where none gives one."""
+
+    def absent(run: ClassRun) -> str | None:
+        lost: NotFollowed | None = None
+        for reason in reasons:
+            try:
+                found = reason(run)
+            except NotFollowed as error:
+                lost = lost or error
+                continue
+            if found:
+                return found
+        if lost:
+            raise lost
+        return None
+
+    return absent
 
 
 def slow_decoder(run: ClassRun) -> str | None:

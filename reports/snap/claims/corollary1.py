@@ -28,7 +28,7 @@ from marginaudit.reports.snap.claims.corollary1_steps import (
     steps_enough,
     undrawn,
 )
-from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, no_inverse, one_class, outside_range_r
+from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, first_of, no_inverse, one_class, outside_range_r
 from marginaudit.reports.snap.decoder import OF_SGD, entries, leading, residuals, rows_at, size_of
 from marginaudit.reports.snap.mean_counts import (
     MAY_BE_UNDRAWN,
@@ -272,7 +272,7 @@ COROLLARY1_REDERIVED = Claim(
         },
         note=leading,
     ),
-    absent=lambda run: no_inverse(run) or no_transition(run),
+    absent=first_of(no_inverse, no_transition),
     standing=proved(REDERIVED_PROOF, "snap.lemma5", "snap.lemma6", "snap.lemma12.rederived", hunted=4),
     source_words=rederived(
         "snap.corollary1",

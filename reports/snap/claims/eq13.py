@@ -11,7 +11,7 @@ from marginaudit.reports.judgements import Limit, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.common_token import ASSUMPTIONS, mean_square, no_overlap
-from marginaudit.reports.snap.conditions import SETTING, no_inverse, slow_decoder
+from marginaudit.reports.snap.conditions import SETTING, first_of, no_inverse, slow_decoder
 from marginaudit.reports.snap.eq10 import no_path, rates_at_start, stacked
 from marginaudit.reports.snap.readings import FAST_DECODER, PAGE, SOURCE, mended
 from marginaudit.reports.snap.run import ClassRun
@@ -33,7 +33,7 @@ def no_weaker(run: ClassRun) -> str | None:
     bare = next((c.next for c in run.dataset.classes if not own[c.next]), None)
     if bare is not None:
         return f"Class {bare} has no distinct token: overlaps cannot be made weaker."
-    return no_inverse(run) or no_overlap(run) or no_path(run)
+    return first_of(no_inverse, no_overlap, no_path)(run)
 
 
 @once_a_run

@@ -24,7 +24,7 @@ from marginaudit.reports.snap.ball_arithmetic import (
 )
 from marginaudit.reports.snap.binomial import Chances, Interval, chances, rarely
 from marginaudit.reports.snap.claims.lemma5 import alone
-from marginaudit.reports.snap.conditions import RANGE_R, no_inverse, outside_range_r
+from marginaudit.reports.snap.conditions import RANGE_R, first_of, no_inverse, outside_range_r
 from marginaudit.reports.snap.mean_counts import (
     Means,
     enough,
@@ -151,7 +151,7 @@ LEMMA12 = Claim(
             "The chance of a theta beyond its bound": rarely(beyond_printed),
         }
     ),
-    absent=lambda run: outside_range_r(run) or no_inverse(run) or no_fluctuation(run),
+    absent=first_of(outside_range_r, no_inverse, no_fluctuation),
     standing=proved(PAGE + "27-snaplemma12-and-snaptheorem5", "snap.lemma5", hunted=24),
     source_words=quoted(
         "appendix D.4, Lemma 12, eqs. 66 to 69",
@@ -177,7 +177,7 @@ LEMMA12_ANY_STEP = variant(
             "The chance of a theta beyond its bound": rarely(beyond_continuous),
         }
     ),
-    absent=lambda run: no_inverse(run) or no_fluctuation(run),
+    absent=first_of(no_inverse, no_fluctuation),
     instead=(
         r"SGD's rows are $(M-1)h^*(N_n)\zeta_n$, with $h^*$ of Lemma 5 for its continuous $h$; "
         r"$\theta_n=h^*(N_n)/h(\bar N)-1$ obeys a bound with explicit constants: snap.lemma12.rederived "
@@ -221,7 +221,7 @@ LEMMA12_REDERIVED = Claim(
             "The chance of a theta beyond its bound": rarely(beyond_rederived),
         }
     ),
-    absent=lambda run: no_inverse(run) or no_fluctuation(run),
+    absent=first_of(no_inverse, no_fluctuation),
     standing=proved(PROOF, "snap.lemma5", "snap.lemma6", "snap.lemma10.rederived", hunted=44),
     source_words=rederived(
         "snap.lemma12", "h* for the rows, the continuous h for their mean, and a bound that has the lag."

@@ -25,7 +25,7 @@ from marginaudit.reports.snap.ball_sgd import (
     of,
     rows_of,
 )
-from marginaudit.reports.snap.conditions import RANGE_R, no_growth, no_inverse, outside_range_r
+from marginaudit.reports.snap.conditions import RANGE_R, first_of, no_growth, no_inverse, outside_range_r
 from marginaudit.reports.snap.decoder import counts, entries, sequence, size_of
 from marginaudit.reports.snap.readings import IN_RANGE_R, PAGE, ROUNDED, SOURCE, variant
 from marginaudit.reports.snap.run import ClassRun
@@ -109,7 +109,7 @@ LEMMA12_Y_EQ26 = variant(
     ),
     assumptions=("uniform_classes",),
     judgement=Equal(measure=by_features, expected=closed_form, scale=size_of(closed_form)),
-    absent=lambda run: "K = M, and F' is F." if run.K == run.M else no_inverse(run) or no_growth(run),
+    absent=lambda run: "K = M, and F' is F." if run.K == run.M else first_of(no_inverse, no_growth)(run),
     instead=(
         r"Eq. 26 leaves the columns of $Y$ in the span of $F$, so that $F^{\circ\top}Y=0$ takes $F^\circ$ orthogonal "
         "to $F$, which Theorem 5's proof asks for and Lemma 12 does not; then it is Theorem 5's formula."

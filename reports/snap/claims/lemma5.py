@@ -18,7 +18,7 @@ from marginaudit.reports.snap.ball_arithmetic import (
     sgd,
     some_classes,
 )
-from marginaudit.reports.snap.conditions import no_growth, no_inverse
+from marginaudit.reports.snap.conditions import first_of, no_growth, no_inverse
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
@@ -95,7 +95,7 @@ LEMMA5 = Claim(
             ),
         }
     ),
-    absent=lambda run: no_inverse(run) or no_growth(run),
+    absent=first_of(no_inverse, no_growth),
     standing=proved(PAGE + "54-snaplemma5", "snap.lemma3", hunted=63),
     source_words=quoted(
         "appendix D.2, Lemma 5, eqs. 31 to 33",

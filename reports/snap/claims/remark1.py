@@ -11,7 +11,7 @@ from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.ball_arithmetic import BITS, certified, dual
-from marginaudit.reports.snap.conditions import SETTING, no_growth, no_inverse, one_class
+from marginaudit.reports.snap.conditions import SETTING, first_of, no_growth, no_inverse, one_class
 from marginaudit.reports.snap.readings import PAGE, ROUNDED
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted, rederived
@@ -130,7 +130,7 @@ def no_overlap_of_two(run: ClassRun) -> str | None:
     """Why there is no overlap rho, or nothing is computed; or None."""
     if run.K == 1:
         return "There is one class, and no overlap of two."
-    return no_inverse(run) or no_growth(run)
+    return first_of(no_inverse, no_growth)(run)
 
 
 def agrees(run: ClassRun) -> str | None:

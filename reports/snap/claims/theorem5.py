@@ -10,7 +10,15 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Parts
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap.ball_sgd import dual, of, rows_of
-from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, no_growth, no_inverse, one_class, outside_range_r
+from marginaudit.reports.snap.conditions import (
+    RANGE_R,
+    THEOREM_5,
+    first_of,
+    no_growth,
+    no_inverse,
+    one_class,
+    outside_range_r,
+)
 from marginaudit.reports.snap.decoder import OF_SGD, descended_run, entries, leading, rows_at, size_of
 from marginaudit.reports.snap.quantiles import DELTAS, Law, deviation_shape, drawn, quantile
 from marginaudit.reports.snap.readings import H_STAR, PAGE, SOURCE, variant
@@ -155,7 +163,7 @@ THEOREM5_REDERIVED = Claim(
         },
         note=leading,
     ),
-    absent=lambda run: no_inverse(run) or no_growth(run),
+    absent=first_of(no_inverse, no_growth),
     standing=proved(PROOF, "snap.lemma5", "snap.lemma10.rederived", hunted=38),
     source_words=rederived("snap.theorem5", "At any step size, with h* for h and every constant known."),
 )

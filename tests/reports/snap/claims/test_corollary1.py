@@ -7,7 +7,8 @@ import pytest
 from scipy.special import lambertw
 from scipy.stats import binom
 
-from marginaudit.reports import LEDGER
+from marginaudit.orders.snap import SequenceClasses
+from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.snap.claims.corollary1 import sigma_beyond, stepped_sigma_beyond
 from marginaudit.reports.snap.claims.corollary1_steps import (
     along_M,
@@ -26,7 +27,7 @@ from marginaudit.reports.snap.claims.corollary1_steps import (
 from marginaudit.reports.snap.mean_counts import enough
 from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.recursion import h_star
-from tests.reports.snap.samples import run, single
+from tests.reports.snap.samples import on, run, single
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -181,3 +182,14 @@ def test_so_many_steps_are_enough_for_each_delta_that_corollary_1_allows_them() 
         assert bound[entry] == 3 * 2 * ceil((1e6 + log(5e9)) / 0.5)
         entry = found.label.index(f"delta = {delta:g}, epsilon = 0.1")
         assert bound[entry] == max(3 * 2 * ceil((10 + log(5e4)) / 0.5), first_steps(3, delta))
+
+
+def test_a_reason_is_given_though_float64_does_not_follow_the_classes() -> None:
+    """Nearly dependent, and M is below 4."""
+    rows = (
+        {"b": 1.0},
+        {"a": 0.007019759176495474, "b": 0.9929802408235044},
+        {"c": 6.085977782424672e-06, "a": 0.9998232736177866, "b": 0.00017064040443091528},
+    )
+    data = SequenceClasses.from_weights("near", 3, [(n, "a", row) for n, row in zip("abc", rows, strict=True)])
+    assert LEDGER["snap.corollary1.rederived"].judge(on(data)).verdict is Verdict.NOT_APPLICABLE
