@@ -12,10 +12,10 @@ Lists = Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]
 class Trained:
     """Answer of `marginaudit train`: rows by part, and each part's title and columns for a reader.
 
-    A column is a row's key, or the keys that lead to a value of a row's values.
+    A column is a row's key, or the keys that lead to a value of a row's values. What has no columns is no part: a note.
     """
 
-    answer: dict[str, list[dict[str, Any]]]
+    answer: dict[str, Any]
     columns: Mapping[str, tuple[str, tuple[str | tuple[str, ...], ...]]]
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
-from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
 
-from marginaudit.orders import Assumption, Data, Kind
+from marginaudit.orders import Assumption, Data, InputError, Kind
 from marginaudit.orders.notebook import html_table, in_json
+from marginaudit.reports.verdict import Evidence
 
 D = TypeVar("D", bound=Data)
 
@@ -31,13 +32,25 @@ def once_a_run(measure: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[
         key = (name, args, tuple(sorted(kwargs.items())))
         if key not in run.kept:
             before, run.used_weights = run.used_weights, False
-            run.kept[key] = measure(run, *args, **kwargs), run.used_weights
-            run.used_weights |= before
+            try:
+                run.kept[key] = measure(run, *args, **kwargs), run.used_weights
+            finally:
+                run.used_weights |= before
         found, on_weights = run.kept[key]
         run.used_weights |= on_weights
         return cast(T, found)
 
     return kept
+
+
+class _OfInit:
+    """Stands for what `BaseRun.__init__` sets, until it does."""
+
+    def __get__(self, run: "BaseRun[Any] | None", owner: type) -> Any:
+        if run is None:
+            return self
+        expected = "super().__init__(dataset, progress) as its first line"
+        raise InputError(f"{owner.__qualname__}.__init__", got="no call of super().__init__", expected=expected)
 
 
 class BaseRun(Generic[D]):
@@ -50,12 +63,17 @@ class BaseRun(Generic[D]):
 
     Attributes
     ----------
+    between : float
+        Largest ratio of two neighbouring steps that settings chose for which they speak for the steps between.
     used_weights : bool
-        Of a recorded run: whether its weights were looked at since a claim began to be judged.
+        Whether the claim that is being judged has asked for the run's steps: see `ask_premise`.
     """
 
     kind: ClassVar[Kind[Any]]
+    between: ClassVar[float] = 10.0
     used_weights = False
+    if not TYPE_CHECKING:
+        dataset = kept = _progress = _assumptions = _OfInit()
 
     def __init__(self, dataset: D, progress: Progress | None = None) -> None:
         self.dataset = dataset
@@ -70,8 +88,25 @@ class BaseRun(Generic[D]):
 
     @property
     def departs(self) -> bool:
-        """Whether it is a recorded run that is not shown to be the paper's algorithm."""
+        """Whether its steps are not, or are not shown to be, those of the paper's algorithm."""
         return False
+
+    def begin(self) -> None:
+        """Forget what the last claim asked for."""
+        self.used_weights = False
+
+    def ask_premise(self) -> None:
+        """Ask whether the steps are the paper's algorithm's, before a claim asks which of them there are.
+
+        Whatever gives a claim steps of the run, or says that there are none, calls it first: where the run `departs`,
+        no proof decides that claim from then on.
+
+        Raises
+        ------
+        NotJudged
+            The steps are another algorithm's, of which no such claim says anything.
+        """
+        self.used_weights = True
 
     @property
     def undecided(self) -> str:
@@ -89,7 +124,7 @@ class BaseRun(Generic[D]):
 
     @property
     def carried_over(self) -> bool:
-        """Whether the current statement used weights of a run that departs from the algorithm."""
+        """Whether the current statement asked for steps of a run that departs from the algorithm."""
         return self.used_weights and self.departs
 
     def assumption(self, name: str) -> Assumption:
@@ -106,6 +141,10 @@ class BaseRun(Generic[D]):
     def reservation(self, assumptions: Sequence[str]) -> str:
         """A reservation to print beside verdicts under these assumptions, which hold; "" for none."""
         return ""
+
+    def surest(self, assumptions: Sequence[str]) -> Evidence:
+        """The surest evidence of a verdict under these assumptions, which hold."""
+        return Evidence.PROVED
 
     def _repr_html_(self) -> str:
         """The dataset, the settings, and which assumptions hold."""

@@ -8,7 +8,7 @@ import click
 
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, AsksPapers, papers
-from marginaudit.reports.command.console import print_table, progress_bar
+from marginaudit.reports.command.console import print_table, progress_bar, upper_bound
 from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json, tell
 from marginaudit.reports.processes import one_thread
@@ -40,6 +40,10 @@ def train(dataset: str, as_json: bool, **given: Any) -> int:
         paths = [(column,) if isinstance(column, str) else column for column in columns]
         shown = [path for path in paths if rows and path[0] in rows[0]]
         header = [" ".join(path).replace("_", " ") for path in shown]
-        table = [[reduce(getitem, path, row) for path in shown] for row in rows]
+        table = [[_cell(path, reduce(getitem, path, row)) for path in shown] for row in rows]
         print_table(f"{source.dataset.name}, {title}", header, table)
     return 0
+
+
+def _cell(path: tuple[str, ...], value: Any) -> Any:
+    return upper_bound(value) if path == ("error",) else value

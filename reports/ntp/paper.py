@@ -82,6 +82,7 @@ class NextTokenPaper(Paper):
             "rates": finite(rates_answer(run)) if trained else None,
             "stopped": run.stopped if trained else None,
             "not_trained": run.not_trained,
+            "not_as_given": run.not_as_given or None,
             "form": run.trained.form if trained else None,
             "enclosed": None if not trained or run.enclosure is None else int(run.enclosure.step[-1]),
             "not_enclosed": run.not_enclosed if trained else None,
@@ -90,11 +91,14 @@ class NextTokenPaper(Paper):
         }
 
     def records(self, run: "Run") -> dict[str, Rows]:
-        """Both stages, a row per recorded step."""
+        """Both stages, a row per recorded step; a column says where the embedding is not the given one."""
         if not run.trainable:
             return {}
         stages = {"stage1": run.trained.stage1, "stage2": run.trained.stage2}
         columns = {name: finite(stage.columns()) for name, stage in stages.items()}
+        if run.not_as_given:
+            for stage, found in columns.items():
+                found["embedding"] = ["nearest orthonormal"] * len(stages[stage])
         return {name: (list(found), list(zip(*found.values(), strict=True))) for name, found in columns.items()}
 
     def classified(self, dataset: "Dataset", answer: dict[str, Any]) -> Lists:

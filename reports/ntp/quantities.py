@@ -116,13 +116,14 @@ def no_common_margin(run: Run) -> str | None:
 
 
 def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:
-    """Raise unless a stage has a recorded step from ``first`` on.
+    """Raise unless a stage has a recorded step from ``first`` on; the premise of these steps is asked first.
 
     Raises
     ------
     NotRecorded
         It has none.
     """
+    run.require_recorded(stage)
     steps, at = run.config.steps1 if stage == 1 else run.steps2, run.recorded_steps(stage)
     if steps < first:
         raise NotRecorded(f"stage {stage} has {counted(steps, 'step')} and the statement speaks from t = {first}")
@@ -285,7 +286,8 @@ def excess_rate(run: Run) -> Series:
             chosen.append(i)
     step, log_excess, error = found.step[chosen], found.value[chosen], found.radius[chosen]
     gap, near = np.diff(step), step[1:] <= NEAR * step[:-1]
-    rate, radius = -np.diff(log_excess) / gap, (error[1:] + error[:-1]) / gap
+    rate = -np.diff(log_excess) / gap
+    radius = (error[1:] + error[:-1]) / gap + FORMULA_ROUNDING * np.abs(rate)
     return replace(series(rate[near], radius=radius[near], step=step[1:][near]), evidence=found.evidence)
 
 

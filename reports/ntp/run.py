@@ -15,8 +15,9 @@ from marginaudit.reports.claim import BeyondTheRun, NotJudged
 from marginaudit.reports.ntp.algorithm1 import dense_steps, enclosed_steps, recorded_steps, train_against
 from marginaudit.reports.ntp.config import FARTHEST, PAPER_STEPS, Config
 from marginaudit.reports.run import BaseRun
+from marginaudit.reports.verdict import Evidence
 from marginaudit.training.ntp import Progress, Stage1, Training
-from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, no_fast_forward
+from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, no_closed_form, no_fast_forward
 from marginaudit.training.ntp.stage1 import LAW_ROUNDING, stage1_law
 from marginaudit.training.ntp.start import step_sizes
 
@@ -41,11 +42,13 @@ class Run(BaseRun[Dataset]):
     """A dataset, its two max-margin solutions and its two-stage training."""
 
     kind = SENTENCES
+    between = 9 / 8  # steps of any length may go back and forth; 20 a decade are recorded unless others are asked for
     takes_own_steps = True
 
     def __init__(self, dataset: Dataset, config: Config | None = None, progress: Progress | None = None) -> None:
         super().__init__(dataset, progress)
         self.config = config or Config()
+        self._asked: set[int] = set()
 
     def with_steps1(self, steps1: int) -> "Run":
         """The same data and solutions with another T, for formulas; nothing is trained."""
@@ -58,15 +61,37 @@ class Run(BaseRun[Dataset]):
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """T and t, the lengths of both stages, where ``at`` chose the recorded steps."""
-        return () if self.config.at is None or not self.trainable else (self.config.steps1, self.steps2)
+        """T, t, or both: the lengths of the stages that the current claim is about, where ``at`` chose the steps."""
+        if self.config.at is None or not self.trainable:
+            return ()
+        lengths = {1: self.config.steps1, 2: self.steps2}
+        return tuple(length for stage, length in lengths.items() if stage in (self._asked or lengths))
+
+    def begin(self) -> None:
+        """Forget what the last claim asked for."""
+        super().begin()
+        self._asked = set()
+
+    @property
+    def not_as_given(self) -> str:
+        """Note on embeddings that are orthonormal only to rounding, in place of which exactly orthonormal ones are run.
+
+        "" for others. Long steps make of the difference, however small it is, one of any size.
+        """
+        if not self.assumption("orthonormal").holds or not (deviation := gram_deviation(self.dataset)):
+            return ""
+        return (
+            "Of the nearest orthonormal embedding, from which long steps may lead elsewhere: the Gram matrix of the "
+            f"given one is within about {deviation:.1e} of I."
+        )
 
     def reservation(self, assumptions: Sequence[str]) -> str:
-        """Note that the embeddings are orthonormal only to rounding; "" if exactly."""
-        deviation = gram_deviation(self.dataset) if "orthonormal" in assumptions else 0.0
-        if not deviation:
-            return ""
-        return f"For orthonormal tokens; the embedding's Gram matrix is within about {deviation:.1e} of I."
+        """`not_as_given`, of what is about orthonormal tokens or was measured on the run."""
+        return self.not_as_given if self.used_weights or "orthonormal" in assumptions else ""
+
+    def surest(self, assumptions: Sequence[str]) -> Evidence:
+        """Float64 under a `reservation`: nothing certified of another embedding is said of the given one."""
+        return Evidence.FLOAT64 if self.reservation(assumptions) else super().surest(assumptions)
 
     def prepare(self) -> None:
         """Train, and enclose where that is asked for."""
@@ -83,8 +108,20 @@ class Run(BaseRun[Dataset]):
         """Why there is no training, or None."""
         if not self.solvable:
             return "n is not a function on the whole vocabulary"
+        return self._too_dense or self._too_long
+
+    @property
+    def _too_dense(self) -> str | None:
         dense = too_dense(self.dataset)
         return None if dense is None else f"W_ov is not computed: {dense} none of which is zero"
+
+    @property
+    def _too_long(self) -> str | None:
+        steps = self.config.steps1
+        if steps <= MOST_TRUE_STEPS or not self.takes_own_steps:
+            return None
+        reason = no_closed_form(self.dataset, self.config.optimizer)
+        return reason and f"stage 1 of {steps} steps, above {MOST_TRUE_STEPS}, has no closed form: {reason}"
 
     @property
     def trainable(self) -> bool:
@@ -99,8 +136,8 @@ class Run(BaseRun[Dataset]):
         BeyondTheRun
             There are too many tokens.
         """
-        if self.solvable and self.not_trained is not None:
-            raise BeyondTheRun(self.not_trained)
+        if self.solvable and self._too_dense is not None:
+            raise BeyondTheRun(self._too_dense)
 
     @property
     def eta0(self) -> float:
@@ -185,8 +222,27 @@ class Run(BaseRun[Dataset]):
         del stage
         return self.config.at
 
+    @property
+    def departs(self) -> bool:
+        """Whether the run is one of plain gradient descent."""
+        return self.config.optimizer != "ngd"
+
+    def ask_premise(self) -> None:
+        """Raise unless the steps are normalised gradient descent's.
+
+        Raises
+        ------
+        NotAlgorithm1
+            The run is one of plain gradient descent.
+        """
+        super().ask_premise()
+        if self.config.optimizer != "ngd":
+            raise NotAlgorithm1("the statement is about normalised gradient descent, and this run is plain")
+
     def require_recorded(self, stage: Literal[1, 2]) -> None:
-        """Raise unless a stage is there, as it is except in recorded runs."""
+        """Ask the premise, and raise unless a stage is there, as it is except in recorded runs."""
+        self.ask_premise()
+        self._asked.add(stage)
 
     @property
     def training(self) -> Training:
@@ -197,8 +253,7 @@ class Run(BaseRun[Dataset]):
         NotAlgorithm1
             The run is one of plain gradient descent.
         """
-        if self.config.optimizer != "ngd":
-            raise NotAlgorithm1("the statement is about normalised gradient descent, and this run is plain")
+        self.ask_premise()
         return self.trained
 
     @property
@@ -240,9 +295,10 @@ class Run(BaseRun[Dataset]):
         Raises
         ------
         BeyondTheRun
-            There are too many tokens.
+            There are too many tokens, or stage 1 is longer than it can be followed.
         """
-        self.require_dense()
+        if self.solvable and self.not_trained is not None:
+            raise BeyondTheRun(self.not_trained)
         at = recorded_steps(self.dataset, self.config, self.steps2)
         config = replace(self.config, steps2=self.steps2, at=at)
         return train_against(self.dataset, config, self.solved("ov"), self.solved("kq"), self._progress)

@@ -12,7 +12,7 @@ from marginaudit.reports.ntp.algorithm1 import train_against
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.solving import trainable
-from marginaudit.training.ntp import MOST_TRUE_STEPS, Progress, StageRecord
+from marginaudit.training.ntp import MOST_TRUE_STEPS, Progress, StageRecord, no_closed_form
 
 COLUMNS = (
     "step",
@@ -33,11 +33,12 @@ def train(dataset: Dataset, config: Config, progress: Progress, tell: Callable[[
     Raises
     ------
     InputError
-        n is no function on the whole vocabulary, there are too many tokens, or stage 2 is longer than it can be
+        n is no function on the whole vocabulary, there are too many tokens, or a stage is longer than it can be
         followed.
     """
     run = Run(trainable(dataset, origin), config)
     require_dense(dataset, "W_ov", "none of which is zero")
+    require_closed_form(config, no_closed_form(dataset, config.optimizer), origin)
     ov, kq = run.solved("ov"), run.solved("kq")
     for name, solution in (("W*_ov", ov), ("W*_kq", kq)):
         if solution is None:
@@ -51,8 +52,28 @@ def train(dataset: Dataset, config: Config, progress: Progress, tell: Callable[[
     result = train_against(dataset, config, ov, kq, progress)
     if result.stopped:
         tell(f"{dataset.name}: stage 2 ends at step {result.stage2.step[-1]}: {result.stopped}")
-    columns = {"stage1": ("Stage 1: W_ov", COLUMNS), "stage2": ("Stage 2: W_kq", COLUMNS)}
-    return Trained({"stage1": stage_rows(result.stage1), "stage2": stage_rows(result.stage2)}, columns)
+    if run.not_as_given:
+        tell(run.not_as_given)
+    of = ", of the nearest orthonormal embedding" if run.not_as_given else ""
+    columns = {"stage1": (f"Stage 1: W_ov{of}", COLUMNS), "stage2": (f"Stage 2: W_kq{of}", COLUMNS)}
+    answer: dict[str, Any] = {"stage1": stage_rows(result.stage1), "stage2": stage_rows(result.stage2)}
+    return Trained(answer | ({"note": run.not_as_given} if run.not_as_given else {}), columns)
+
+
+def require_closed_form(config: Config, reason: str | None, origin: str) -> None:
+    """Refuse a stage 1 that is too long to be followed by true steps, if there is a reason for them.
+
+    Raises
+    ------
+    InputError
+        Names the dataset's origin.
+    """
+    if reason is not None and config.steps1 > MOST_TRUE_STEPS:
+        raise InputError(
+            f"{origin}: --steps1 {config.steps1}",
+            got=f"no closed form ({reason})",
+            expected=f"at most {MOST_TRUE_STEPS} steps",
+        )
 
 
 def stage_rows(stage: StageRecord) -> list[dict[str, Any]]:

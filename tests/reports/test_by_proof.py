@@ -217,7 +217,7 @@ def test_tokens_that_are_orthonormal_only_to_rounding_are_not_those_of_a_proof()
     for name in ("sharp.lemma6", "ntp.theorem1.direction"):
         found = judged(LEDGER[name], run, MEASURED)
         assert found.evidence is Evidence.FLOAT64
-        assert "Not by proof: For orthonormal tokens" in found.detail
+        assert "Not by proof: Of the nearest orthonormal embedding" in found.detail
         assert judged(LEDGER[name], run, VIOLATED).verdict is Verdict.VIOLATED
 
 

@@ -1,16 +1,21 @@
 """Audits beyond the true steps: what is guaranteed, enclosed, drawn, and not judged."""
 
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from marginaudit.margins.ntp import solve_kq
-from marginaudit.orders.ntp import CASES, free_dataset
+from marginaudit.orders.ntp import CASES, dataset_from_document, dataset_to_document, free_dataset
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run, bounds
+from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.rates import rates_answer
+from tests.command_line import Command, dataset_file
 from tests.measured import judgement, measured
+from tests.reports.ntp.samples import GENERAL
 from tests.solutions import known
 from tests.twins import scaled, twin
 
@@ -97,3 +102,29 @@ def test_the_printed_floor_is_judged_without_a_step_of_stage_2(steps2: int, at: 
     assert found.verdict is Verdict.VIOLATED
     assert found.measured == measured(LEDGER["ntp.theorem2.floor"]).judge(far("small")).measured
     assert ("loss_at_t" in known(found.witness)) == (at is None)
+
+
+@pytest.mark.parametrize(
+    ("document", "optimizer", "reason"),
+    [
+        (dataset_to_document(SMALL), "gd", "plain gradient descent has none"),
+        (GENERAL, "ngd", "the embeddings are not orthonormal"),
+    ],
+)
+def test_a_stage_1_that_only_steps_follow_is_refused_beyond_1e7_of_them(
+    command: Command, tmp_path: Path, document: Any, optimizer: str, reason: str
+) -> None:
+    """By `train`; an audit judges what needs no training, and says of the rest why there is none."""
+    path = dataset_file(tmp_path, document)
+    line = command.refused("train", path, "--optimizer", optimizer, "--steps1", "1e9")
+    assert line == f"{path}: --steps1 1000000000: got no closed form ({reason}), expected at most 10000000 steps"
+    run = Run(dataset_from_document(document), Config(steps1=10**9, optimizer=optimizer))  # type: ignore[arg-type]
+    said = f"stage 1 of 1000000000 steps, above 10000000, has no closed form: {reason}"
+    assert PAPER.facts(run)["not_trained"] == said
+    found = {claim.id: claim.judge(run) for claim in PAPER.claims}
+    assert Verdict.BROKEN not in {one.verdict for one in found.values()}
+    assert Verdict.HOLDS in {one.verdict for one in found.values()}
+    open_ones = [one.detail for one in found.values() if one.verdict is Verdict.INCONCLUSIVE]
+    assert all(said in detail for detail in open_ones)
+    assert Run(run.dataset, Config(steps1=10**7, optimizer=optimizer)).trainable  # type: ignore[arg-type]
+    assert Run(SMALL, Config(steps1=10**9)).trainable

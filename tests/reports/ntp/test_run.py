@@ -4,17 +4,22 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import flint
 import numpy as np
 import pytest
 
-from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset
-from marginaudit.reports import LEDGER, Verdict
+from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, dataset_from_document, free_dataset
+from marginaudit.reports import LEDGER, Evidence, Verdict
 from marginaudit.reports.ntp.algorithm1 import dense_steps, true_steps
 from marginaudit.reports.ntp.config import Config
+from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.ntp.training import train
 from marginaudit.reports.run import once_a_run
 from marginaudit.training.ntp.far.horizon import LATE_SWITCH, MOST_TRUE_STEPS
 from marginaudit.training.ntp.stage1 import STAGE1_STEPS
+from tests.oracle.descent import stage1
+from tests.oracle.problem import problem
 from tests.reports.ntp.samples import solver_fails
 from tests.solutions import known
 
@@ -152,3 +157,46 @@ def test_a_quantity_is_computed_once_for_each_of_its_arguments() -> None:
     assert computed == [1, 3, 2]
     assert scaled(example(), 3) == 12
     assert computed == [1, 3, 2, 3]
+
+
+def test_a_quantity_that_cannot_be_had_does_not_hide_that_steps_were_asked_for() -> None:
+    run = example()
+    run.ask_premise()
+    with pytest.raises(ZeroDivisionError):
+        once_a_run(lambda _: 1 / 0)(run)
+    assert run.used_weights
+
+
+def test_numbers_of_the_nearest_orthonormal_embedding_say_so() -> None:
+    """Of an embedding that is off by an ulp, long steps of stage 1 lead to another W_ov."""
+    document: dict[str, Any] = {
+        "samples": [{"tokens": ["a", "b"], "next": "b"}],
+        "next_token": {"a": "b", "b": "a"},
+        "embedding": [[1, 0], [0, 1.0000000000000002]],
+    }
+    data, config = dataset_from_document(document), Config(steps1=60, lr1=5.0, lr2=0.1, steps2=50)
+    with flint.ctx.workprec(500):
+        given = problem(document)
+        W = flint.arb_mat(stage1(given, given.gram, 5.0, 60)[-1]) * flint.arb_mat(document["embedding"])
+        assert float(sum((w * w for w in W.entries()), flint.arb(0)).sqrt()) == pytest.approx(
+            254.3459758, rel=1e-9, abs=0
+        )
+    said: list[str] = []
+    answer = train(data, config, lambda _: None, said.append, "near.json")
+    assert answer.answer["stage1"][-1]["norm"] == 300
+    note = answer.answer["note"]
+    assert said == [note]
+    assert note.startswith("Of the nearest orthonormal embedding")
+    assert all(title.endswith("of the nearest orthonormal embedding") for title, _ in answer.columns.values())
+    run = Run(data, config)
+    assert PAPER.facts(run)["not_as_given"] == note
+    for header, rows in PAPER.records(run).values():
+        assert {row[header.index("embedding")] for row in rows} == {"nearest orthonormal"}
+    for claim in PAPER.claims:
+        found = claim.judge(run)
+        if found.verdict is not Verdict.NOT_APPLICABLE and claim.id != "ntp.gradient.kq":
+            assert found.evidence is Evidence.FLOAT64, claim.id
+            assert note in found.detail, claim.id
+    for table in PAPER.tables:
+        assert note in str([list(grid.notes) for grid in table.grids("near", table.of(run))])
+    assert "note" not in train(replace(data, embedding=np.eye(2)), config, lambda _: None, said.append, "").answer

@@ -69,7 +69,9 @@ def test_an_identity_is_true_as_far_as_tokens_are_orthonormal(claim: str, size: 
     assert 0 < gram_deviation(data) < 1e-12
     found = judged(claim, data, steps1=50, steps2=20)
     assert found.verdict is Verdict.HOLDS
-    assert "For orthonormal tokens; the embedding's Gram matrix is within about 9.0e-13 of I." in found.detail
+    assert found.evidence is Evidence.FLOAT64
+    assert "Of the nearest orthonormal embedding, from which long steps may lead elsewhere" in found.detail
+    assert "the Gram matrix of the given one is within about 9.0e-13 of I." in found.detail
     assert "Gram" not in judged(claim, CYCLING, steps1=50, steps2=20).detail
     assert "Gram" not in judged("ntp.gradient.kq", data, steps1=50, steps2=20).detail
 
@@ -272,3 +274,34 @@ ODD: dict[str, Any] = {
 @pytest.mark.parametrize("name", ODD)
 def test_odd_datasets(name: str) -> None:
     unbroken(Run(dataset_from_document(ODD[name]), Config(30, 30)))
+
+
+RARE = dataset_from_document(
+    {
+        "samples": [
+            {"tokens": ["a", "b"], "next": "b", "count": 10**14},
+            {"tokens": ["b", "c"], "next": "c", "count": 10**7},
+            {"tokens": ["c", "a"], "next": "a"},
+        ],
+        "next_token": {"a": "b", "b": "c", "c": "a"},
+    }
+)
+
+
+@pytest.mark.parametrize("at", [(3, 6, 12, 24, 39), (2, 39), None])
+def test_no_statement_on_every_step_holds_where_a_step_was_not_recorded(at: tuple[int, ...] | None) -> None:
+    """False at t = 2, as the run with every step shows."""
+    found = judged("ntp.theorem1.direction.any-step", RARE, steps1=2, lr1=0.1, lr2=1e6, steps2=39, at=at)
+    seen = at is None or 2 in at
+    assert (found.verdict, found.evidence) == (Verdict.VIOLATED if seen else Verdict.INCONCLUSIVE, Evidence.CERTIFIED)
+    if not seen:
+        assert found.detail.startswith("Not decided: no step from t = 2 to 2 was recorded. Where steps were recorded")
+
+
+@pytest.mark.parametrize("missing", [2, 12, 16, None])
+def test_in_float64_no_early_step_speaks_for_another(missing: int | None) -> None:
+    at = tuple(t for t in range(17) if t != missing)
+    found = measured(LEDGER["ntp.theorem1.norm"]).judge(run_of(CYCLING, steps1=900, steps2=16, at=at))
+    expected = Verdict.HOLDS if missing is None else Verdict.INCONCLUSIVE
+    assert (found.verdict, found.evidence) == (expected, Evidence.FLOAT64)
+    assert missing is None or f"no step from t = {missing} to {missing} was recorded" in found.detail
