@@ -1,8 +1,11 @@
 """Numbers with error bars along an index: the only form in which a quantity enters a verdict."""
 
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from numbers import Rational
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +27,7 @@ class Series:
 
     Attributes
     ----------
-    value : (entries,) array of floats, or of Fractions (dtype object) where exact
+    value : (entries,) array of floats, or of Fractions, integers and flint's balls (dtype object)
     radius : (entries,) array, or one number for all entries
         Error bar: the true value lies in [value - radius, value + radius]; where it is infinite, anywhere.
     step : (entries,) array or None
@@ -34,13 +37,15 @@ class Series:
     log : bool
         Whether value and radius are natural logarithms of the quantity.
     evidence : Evidence
+        Exact is a series of Fractions and integers alone, without error bars; certified one whose bars are rigorous.
     clock : str
         What positions count: "t", a training step, unless the statement is swept along something else, as "M".
 
     Raises
     ------
     ValueError
-        A value is NaN, an error bar is NaN or negative, or there are more or fewer bars, steps or labels than values.
+        A value is NaN, an error bar is NaN or negative, there are more or fewer bars, steps or labels than values, or
+        the evidence is not what the values can give.
 
     >>> Series([1.0, 2.0], 0.5).upper.tolist()
     [1.5, 2.5]
@@ -56,6 +61,8 @@ class Series:
 
     def __post_init__(self) -> None:
         value, radius = np.atleast_1d(np.asarray(self.value)), np.asarray(self.radius)
+        if self.evidence is Evidence.EXACT:
+            value = np.array(value.tolist(), dtype=object)  # numpy's integers overflow without a word
         step = None if self.step is None else np.asarray(self.step)
         _refuse_complex(value, radius)
         if value.ndim > 1:
@@ -66,7 +73,12 @@ class Series:
                 raise ValueError(f"got {name} of shape {np.shape(given)}, expected {value.shape}: one for each value")
         for name, array in {"value": value, "radius": np.broadcast_to(radius, value.shape), "step": step}.items():
             object.__setattr__(self, name, array)
-        _refuse(np.isnan(self.value.astype(float)), "entry {} is not a number")
+        if self.evidence is Evidence.PROVED:
+            raise ValueError("got numbers with the evidence proved, expected exact, certified or float64")
+        if self.evidence is Evidence.EXACT:
+            inexact = [not is_exact(number) or bar != 0 for number, bar in zip(self.value, self.radius, strict=True)]
+            _refuse(np.array(inexact, dtype=bool), "entry {} is no Fraction or integer without error bar")
+        _refuse(np.isnan(as_floats(self.value)), "entry {} is not a number")
         _refuse(np.isnan(self.radius.astype(float)), "the error bar of entry {} is not a number")
         _refuse(self.radius.astype(float) < 0, "the error bar of entry {} is negative")
 
@@ -91,7 +103,17 @@ class Series:
     @property
     def known(self) -> NDArray[np.float64]:
         """The values, NaN where the error bar is infinite."""
-        return np.where(self.bounded, self.value.astype(float), np.nan)
+        return np.where(self.bounded, as_floats(self.value), np.nan)
+
+    @property
+    def in_float64(self) -> "Series":
+        """The series in float64, with error bars for this rounding; infinite is what is beyond float64's range."""
+        if self.value.dtype == np.float64:
+            return self if self.evidence is Evidence.FLOAT64 else replace(self, evidence=Evidence.FLOAT64)
+        numbers = zip(self.value.tolist(), self.radius.tolist(), strict=True)
+        found = [_nearest(value, float(bar)) for value, bar in numbers]
+        value, radius = np.array(found, dtype=float).reshape(-1, 2).T
+        return replace(self, value=value, radius=radius, evidence=Evidence.FLOAT64)
 
     @property
     def natural(self) -> "Series":
@@ -102,10 +124,11 @@ class Series:
         """
         if not self.log:
             return self
+        known = self.in_float64
         with np.errstate(over="ignore", invalid="ignore"):
-            value, upper = np.exp(self.value), np.exp(self.upper)
+            value, upper = np.exp(known.value), np.exp(known.upper)
             radius = np.where(np.isfinite(upper), upper - value + FORMULA_ROUNDING * upper, np.inf)
-        return replace(self, value=np.where(np.isfinite(value), value, 0.0), radius=radius, log=False)
+        return replace(known, value=np.where(np.isfinite(value), value, 0.0), radius=radius, log=False)
 
     def along(self, statement: str) -> NDArray[np.float64]:
         """The positions of the entries, for a statement about their logarithms.
@@ -151,13 +174,12 @@ class Series:
         return None if self.step is None or not chosen.any() else position(self.step[chosen].min())
 
     def shown(self, entry: int) -> float | None:
-        """The entry as a finite float on its natural scale, or None, as where its error bar is infinite."""
+        """The entry as a finite float on its natural scale, see `natural`; None where its error bar is infinite."""
         if not math.isfinite(self.radius[entry]):
             return None
-        value = float(self.value[entry])
-        with np.errstate(over="ignore"):
-            natural = float(np.exp(value)) if self.log else value
-        return natural if np.isfinite(natural) else None
+        value = float(as_floats(self.value[entry : entry + 1])[0])
+        found = natural(value) if self.log else value
+        return found if math.isfinite(found) else None
 
 
 def as_series(found: object, name: str) -> Series:
@@ -171,6 +193,83 @@ def as_series(found: object, name: str) -> Series:
     if not isinstance(found, Series):
         raise unreportable(found, name, "a Series")
     return found
+
+
+def natural(logarithm: float) -> float:
+    """What has this logarithm: infinite beyond float64, and 5e-324 for all that is smaller but not 0.
+
+    >>> natural(0.0), natural(1e3), natural(-1e9), natural(-np.inf)
+    (1.0, inf, 5e-324, 0.0)
+    """
+    with np.errstate(over="ignore"):
+        return float(np.exp(logarithm)) or (0.0 if logarithm == -math.inf else math.ulp(0.0))
+
+
+def is_exact(number: object) -> bool:
+    """Whether it is a Fraction or one of Python's integers; numpy's overflow without a word.
+
+    >>> is_exact(3), is_exact(0.5), is_exact(np.int64(3))
+    (True, False, False)
+    """
+    return isinstance(number, Rational) and not isinstance(number, np.generic)
+
+
+def is_ball(number: object) -> bool:
+    """Whether it is one of flint's real balls."""
+    if isinstance(number, (float, Rational)):
+        return False
+    import flint
+
+    return isinstance(number, flint.arb)
+
+
+def as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
+    """The float64 numbers nearest to them, infinite beyond float64's range."""
+    if values.dtype != object:
+        return values.astype(float)
+    return np.array([_nearest(value)[0] for value in values.tolist()], dtype=float)
+
+
+def _nearest(value: Any, bar: float = 0.0) -> tuple[float, float]:
+    """A number in float64, and an error bar around it that holds the number's own."""
+    if is_ball(value):
+        if not value.is_finite():
+            return (math.nan if value.is_nan() else 0.0), math.inf
+        near = float(value.mid())
+        if math.isinf(near):
+            return (near, 0.0) if value.abs_lower() > sys.float_info.max else (0.0, math.inf)
+        return near, _up(rounded(value)[1] + bar)
+    if not is_exact(value):
+        return float(value), bar
+    try:
+        near = float(value)
+    except OverflowError:
+        return (math.inf if value > 0 else -math.inf), 0.0
+    if value and not near:
+        near = math.copysign(math.ulp(0.0), value)
+    off = abs(Fraction(near) - Fraction(value))
+    return near, _up(float(off)) if off else 0.0
+
+
+def _up(number: float) -> float:
+    return math.nextafter(number, math.inf)
+
+
+def exactly(values: Any, shape: tuple[int, ...], *, log: bool = False) -> Series | None:
+    """A series, of this shape, of numbers that are exact or balls; None if one of them is of float64.
+
+    >>> exactly([1, Fraction(1, 3)], (2,)).evidence.value, exactly(0.5, (2,))
+    ('exact', None)
+    """
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        return None
+    found = np.array(values, dtype=object)
+    kinds = {is_exact(number) or is_ball(number) for number in found.ravel().tolist()}
+    if kinds != {True}:
+        return None
+    value = np.broadcast_to(found, shape)
+    evidence = Evidence.EXACT if all(map(is_exact, found.ravel().tolist())) else Evidence.CERTIFIED
+    return Series(value, np.zeros(shape, dtype=int), log=log, evidence=evidence)
 
 
 def _refuse(wrong: NDArray[np.bool_], message: str) -> None:
@@ -206,8 +305,8 @@ def step_from(value: float) -> int | float:
     return math.ceil(value) if value <= FARTHEST_STEP else float(value)
 
 
-def real(values: ArrayLike) -> NDArray[np.float64]:
-    """The values in float64.
+def real(values: Any) -> NDArray[np.float64]:
+    """The values in float64, infinite beyond its range.
 
     Raises
     ------
@@ -215,7 +314,10 @@ def real(values: ArrayLike) -> NDArray[np.float64]:
         They are complex, if only of imaginary part 0.
     """
     _refuse_complex(values)
-    return np.asarray(values, dtype=float)
+    try:
+        return np.asarray(values, dtype=float)
+    except OverflowError:  # of Python's integers and Fractions
+        return as_floats(np.asarray(values, dtype=object))
 
 
 def _refuse_complex(*given: ArrayLike) -> None:
@@ -265,7 +367,13 @@ def by_formula(
 
 
 def exact_series(value: list[Any], *, label: tuple[str, ...] = ()) -> Series:
-    """A series of Fractions or integers, without error bars."""
+    """A series of Fractions or integers, without error bars.
+
+    Raises
+    ------
+    ValueError
+        A value is another number.
+    """
     values = np.empty(len(value), dtype=object)
     values[:] = value
     return Series(values, np.zeros(len(value), dtype=int).astype(object), None, label, False, Evidence.EXACT)

@@ -9,7 +9,7 @@ from enum import Flag, StrEnum, auto
 from typing import Any, Literal
 
 from marginaudit.orders.notebook import html_table, in_json
-from marginaudit.reports.grid import brief
+from marginaudit.reports.grid import bound, brief
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.reportable import (
     READERS,
@@ -43,13 +43,29 @@ class Verdict(StrEnum):
 class Evidence(StrEnum):
     """How sure a verdict is, surest first.
 
-    A proof for every step; rational arithmetic or a checked certificate; an enclosure; float64 with error bars.
+    A proof for every step, which this project has or of which a paper from elsewhere says so; rational arithmetic or a
+    checked certificate; an enclosure; float64 with error bars.
     """
 
     PROVED = "proved"
+    PROVED_BY_AUTHOR = "proved by its author"
     EXACT = "exact"
     CERTIFIED = "certified"
     FLOAT64 = "float64"
+
+    @property
+    def by_proof(self) -> bool:
+        """Whether it is a proof."""
+        return self in (Evidence.PROVED, Evidence.PROVED_BY_AUTHOR)
+
+
+def weakest(*evidence: Evidence) -> Evidence:
+    """The least sure of several.
+
+    >>> print(weakest(Evidence.EXACT, Evidence.FLOAT64, Evidence.CERTIFIED))
+    float64
+    """
+    return max(evidence, key=list(Evidence).index)
 
 
 class Output(Flag):
@@ -134,8 +150,10 @@ class Finding:
     measured, bound : float or None
         At the worst entry: the one with the least room between the two, of those where the statement speaks and, if
         the run has any, its bound says something. None where the run has none where it speaks, as slack and worst_step.
+        5e-324, of slack too, stands for all that is smaller and not 0.
     slack : float or None
-        bound / measured there.
+        There, above 1 where there is room: bound / measured under an upper bound, measured / bound above a lower one,
+        and the other way round for negative numbers. None of an equality or a limit.
     side : "upper", "lower" or None
         Which bound these numbers are about; None where they are about none, as for an equality or a limit.
     constant : float or None
@@ -155,8 +173,8 @@ class Finding:
         The evidence against, as plain JSON data.
     curve : Curve or None
     left_out : str
-        In words, which of the steps that the statement speaks of were not recorded, where they are more than a decade;
-        an audit calls no statement true that nothing but recorded steps speaks for.
+        In words, which of the steps that the statement speaks of were not recorded, where recorded ones do not speak
+        for them; an audit calls no statement true then that nothing else speaks for.
 
     Raises
     ------
@@ -219,6 +237,8 @@ class Finding:
         }
         if self.witness is not None:
             shown["witness"] = in_json(self.witness)
+        if self.bound is not None and not self.beyond_the_run:
+            shown["bound"] = bound(shown | {"side": self.side})
         rows = [
             (name, value) for name, value in shown.items() if name not in ("curve", "headroom", "left_out", "needs")
         ]
@@ -287,7 +307,7 @@ def headroom(finding: Finding) -> tuple[float, ...]:
     negative = any(number is not None and number < 0 for number in (finding.measured, finding.bound))
     if finding.slack <= 0 or negative:
         return ()
-    return (math.log10(finding.slack) * (1 if finding.side == "upper" else -1),)
+    return (math.log10(finding.slack),)
 
 
 def _powers(finding: Finding, curve: Curve, at: int) -> float | None:

@@ -1,16 +1,25 @@
 """Statements that bound a quantity from above, from below, or from both sides."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders import counted
 from marginaudit.reports.claim import NotRecorded
-from marginaudit.reports.judgements.compare import UNDERFLOW, Outcome, compare_upper, curve_of, left_out, underflown
+from marginaudit.reports.judgements.compare import (
+    UNDERFLOW,
+    Outcome,
+    compare_upper,
+    curve_of,
+    looked_at,
+    underflown,
+    unseen,
+)
 from marginaudit.reports.judgements.slack import (
     Side,
     as_known,
@@ -22,11 +31,25 @@ from marginaudit.reports.judgements.slack import (
 )
 from marginaudit.reports.reportable import unreportable
 from marginaudit.reports.run import BaseRun
-from marginaudit.reports.series import Series, as_series, by_formula, position, position_text, real, step_from
-from marginaudit.reports.verdict import Evidence, Finding, Verdict, needed, not_applicable
+from marginaudit.reports.series import (
+    Series,
+    as_floats,
+    as_series,
+    by_formula,
+    exactly,
+    position,
+    position_text,
+    real,
+    step_from,
+)
+from marginaudit.reports.verdict import Evidence, Finding, Verdict, needed, not_applicable, weakest
+
+if TYPE_CHECKING:
+    import flint
 
 Steps: TypeAlias = NDArray[np.float64]
-Formula: TypeAlias = "Callable[[Any, Steps], ArrayLike]"
+Values: TypeAlias = "ArrayLike | Fraction | flint.arb | Sequence[Fraction | flint.arb]"
+Formula: TypeAlias = "Callable[[Any, Steps], Values]"
 Reach: TypeAlias = "float | Callable[[Any], float]"
 
 LAST_DECADE = 40
@@ -79,6 +102,24 @@ ALWAYS = Threshold(-math.inf)
 
 
 @dataclass(frozen=True)
+class InBalls:
+    """A bound's formula in float64, and in ball arithmetic beside a measured series that is enclosed.
+
+    Attributes
+    ----------
+    formula : from a run and float steps to the bound's values
+    balls : from a run and a list of float steps to a list of `flint.arb`, or None where there are none
+    """
+
+    formula: "Formula"
+    balls: "Callable[[Any, list[float]], list[flint.arb] | None]"
+
+    def __call__(self, run: Any, steps: Steps) -> "Values":
+        """The values in float64."""
+        return self.formula(run, steps)
+
+
+@dataclass(frozen=True)
 class Bounded:
     """lower(t) <= measured(t) <= upper(t), for every step t that `measure` returns.
 
@@ -86,6 +127,7 @@ class Bounded:
     ----------
     measure : from a run to the measured series (in logarithms, if it says so)
     upper, lower : from a run and float steps to the bound's values on the same scale; at least one
+        In float64, unless they are Fractions, Python's integers or balls: the evidence is the weaker of both sides'.
     largest, smallest : float, or from a run to a float
         What the quantity can reach at all; a bound beyond is vacuous. On the scale of the series.
     first : int
@@ -205,54 +247,60 @@ class Bounded:
         )
         followed = (outcomes == Outcome.UNSURE) & self._proved(run, _steps(measured), sides)
         outcomes[followed] = Outcome.TRUE
+        evidence = _evidence(measured, sides, outcomes, followed)
+        vacuous = self.vacuous(run, sides)
+        apart = [np.abs(bound.value - measured.value) if evidence is Evidence.EXACT else None for _, bound in sides]
+        measured, sides = measured.in_float64, [(side, bound.in_float64) for side, bound in sides]
         rooms = np.array([relative_room(side, measured, bound) for side, bound in sides])
         ratios, reached = log_ratios(measured, sides), log_ratios(measured, sides, bars=2)
-        vacuous = self.vacuous(run, sides)
         says_less = np.where(followed, 2, vacuous & (outcomes != Outcome.FALSE))
         if (outcomes == Outcome.FALSE).any():
             says_less = np.where(outcomes == Outcome.FALSE, 0, 1 + says_less)
         # beyond a slack of 1e16 all rooms are 1 in float64
         at_side, at = np.unravel_index(np.lexsort((ratios.ravel(), rooms.ravel(), says_less.ravel()))[0], rooms.shape)
-        side, bound = sides[int(at_side)]
+        (side, bound), exactly_apart = sides[int(at_side)], apart[int(at_side)]
         reached[says_less > says_less[at_side, at]] = np.inf
         worst, known = int(at), as_known(side, measured)
         hidden = bool(known.value[worst] != measured.value[worst])
+        faded = evidence is Evidence.FLOAT64 and bool(underflown(measured, bound)[at])
         return {
             "verdict": _verdict(outcomes, vacuous),
-            "evidence": measured.evidence,
+            "evidence": evidence,
             "measured": None if followed.all() else known.shown(worst),
             "bound": without_the_least(bound.shown(worst)),
-            "slack": None if followed.all() else slack(known, bound, worst),
+            "slack": None if followed.all() else slack(side, known, bound, worst),
             "side": side,
             "repeats_within": np.inf if hidden else repeats_within(float(ratios[at_side, at]), reached),
             "worst_step": measured.at(worst),
             "first_violation": measured.first((outcomes == Outcome.FALSE).any(axis=0)),
             "informative_from": self._informative_from(run, first_spoken, start) if measured.clock == "t" else None,
-            "detail": ("" if followed.all() else _detail(measured, bound, worst, side, hidden=hidden))
+            "detail": ("" if followed.all() else _detail(measured, bound, worst, side, exactly_apart, hidden=hidden))
             + _hidden(outcomes == Outcome.UNSURE, measured)
-            + (f" {UNDERFLOW}" if outcomes[at_side, at] == Outcome.UNSURE and underflown(measured, bound)[at] else "")
+            + (f" {UNDERFLOW}" if faded and outcomes[at_side, at] == Outcome.UNSURE else "")
             + (" At no step of the run does a bound say anything." if vacuous.all() else "")
-            + _hidden(followed, measured, "; there it follows from what is proved, by formula"),
+            + _hidden(followed, measured, "; there it follows from what is proved, by formula")
+            + (looked_at(measured) if outcomes.max() == Outcome.TRUE else ""),
             "curve": None
             if measured.step is None
             else curve_of(
                 measured, {name: stated.value for name, stated in sides}, vacuous_above=_reach(self.largest, run)
             ),
-            "left_out": left_out(run, measured, first_spoken),
+            "left_out": unseen(run, measured, evidence, first_spoken, start.of),
         }
 
     def sides(self, run: Any, measured: Series) -> list[tuple[Side, Series]]:
         """The bounds at the entries of a measured series."""
         formulas: dict[Side, Formula | None] = {"upper": self.upper, "lower": self.lower}
         steps = _steps(measured)
-        return [(side, _bound(f(run, steps), measured, f"the {side} bound")) for side, f in formulas.items() if f]
+        return [(side, _bound(f, run, steps, measured, f"the {side} bound")) for side, f in formulas.items() if f]
 
     def vacuous(self, run: Any, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:
         """Whether the bound is outside the quantity's range, shape (sides, entries)."""
         largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
-        return np.array(
-            [bound.value >= largest if side == "upper" else bound.value <= smallest for side, bound in sides]
-        )
+        values = [
+            (side, bound.value if bound.evidence is Evidence.EXACT else as_floats(bound.value)) for side, bound in sides
+        ]
+        return np.array([value >= largest if side == "upper" else value <= smallest for side, value in values])
 
     def _proved(self, run: Any, steps: Steps, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:
         """Whether the stated bound follows from a proved one, shape (sides, entries)."""
@@ -260,7 +308,7 @@ class Bounded:
         for row, (side, stated) in zip(found, sides, strict=True):
             formula = self.guaranteed if side == "upper" else self.guaranteed_lower
             if formula is not None and not _departs(run):
-                proved = _bound(formula(run, steps), stated, f"the bound that is guaranteed, {side}")
+                proved = _bound(formula, run, steps, stated, f"the bound that is guaranteed, {side}")
                 small, large = (proved, stated) if side == "upper" else (stated, proved)
                 row[:] = compare_upper(small, large) == Outcome.TRUE
         return found
@@ -274,9 +322,9 @@ class Bounded:
         upper, lower = self.upper, self.lower
         largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
         if upper is not None and np.isfinite(largest):
-            return first_step(lambda t: start.of(t) & (np.asarray(upper(run, t), dtype=float) < largest), first)
+            return first_step(lambda t: start.of(t) & (real(upper(run, t)) < largest), first)
         if lower is not None and np.isfinite(smallest):
-            return first_step(lambda t: start.of(t) & (np.asarray(lower(run, t), dtype=float) > smallest), first)
+            return first_step(lambda t: start.of(t) & (real(lower(run, t)) > smallest), first)
         return None
 
 
@@ -318,14 +366,37 @@ def _steps(measured: Series) -> Steps:
     return np.arange(len(measured), dtype=float) if measured.step is None else measured.step.astype(float)
 
 
-def _bound(values: ArrayLike, measured: Series, name: str) -> Series:
-    found = real(values)
-    if found.shape not in ((), (1,), (len(measured),)):
+def _bound(formula: Formula, run: Any, steps: Steps, measured: Series, name: str) -> Series:
+    """A formula's values at the entries of a series: as they are beside one that is exact or enclosed, else float64."""
+    values: Any = None
+    if isinstance(formula, InBalls) and measured.evidence is Evidence.CERTIFIED:
+        values = formula.balls(run, steps.tolist())
+    values = formula(run, steps) if values is None else values
+    shape = np.shape(values)
+    if shape not in ((), (1,), (len(measured),)):
         expected = f"({len(measured)},): one value for each measured"
-        raise ValueError(f"{name}: got the shape {found.shape}, expected {expected}")
-    if np.isnan(found).any():
-        raise ValueError(f"{name}: got nan at entry {int(np.isnan(found).argmax())}, expected numbers")
-    return by_formula(np.broadcast_to(found, (len(measured),)), log=measured.log)
+        raise ValueError(f"{name}: got the shape {shape}, expected {expected}")
+    if measured.evidence is not Evidence.FLOAT64:
+        found = exactly(values, (len(measured),), log=measured.log)
+        if found is not None:
+            return found
+    numbers = real(values)
+    if np.isnan(numbers).any():
+        raise ValueError(f"{name}: got nan at entry {int(np.isnan(numbers).argmax())}, expected numbers")
+    return by_formula(np.broadcast_to(numbers, (len(measured),)), log=measured.log)
+
+
+def _evidence(
+    measured: Series,
+    sides: list[tuple[Side, Series]],
+    outcomes: NDArray[np.int64],
+    followed: NDArray[np.bool_],
+) -> Evidence:
+    """The weaker of the measured side's and the bounds': of those broken, else of all, with formulas that decide."""
+    broken = (outcomes == Outcome.FALSE).any(axis=1)
+    resting = [bound.evidence for (_, bound), one in zip(sides, broken, strict=True) if one or not broken.any()]
+    by_formula = [Evidence.FLOAT64] if followed.any() and not broken.any() else []
+    return weakest(measured.evidence, *resting, *by_formula)
 
 
 def _departs(run: Any) -> bool:
@@ -352,7 +423,7 @@ def _hidden(entries: NDArray[np.bool_], measured: Series, there: str = "") -> st
     return f" At {int(hidden.sum())} of {of}{where}, error bars hide it{there}."
 
 
-def _detail(measured: Series, bound: Series, at: int, side: str, *, hidden: bool) -> str:
+def _detail(measured: Series, bound: Series, at: int, side: str, apart: NDArray[Any] | None, *, hidden: bool) -> str:
     where = "" if measured.step is None else f"{measured.clock} = {position_text(measured.step[at])}"
     if measured.label:
         where = f"{measured.label[at]}, {where}" if where else measured.label[at]
@@ -360,5 +431,9 @@ def _detail(measured: Series, bound: Series, at: int, side: str, *, hidden: bool
     if not measured.log:
         size = max(abs(float(measured.value[at])), abs(without_the_least(float(bound.value[at])) or 0.0))
     shown = f"relative error bars {bars / size:.1e}" if size else f"error bars {bars:.1e}"
+    if apart is not None:
+        shown = f"{as_floats(apart)[at]:.4g} apart in rational arithmetic"
     end = " The error bar hides what was measured; its end is given." if hidden else ""
+    if not where:
+        where = f"entry {at + 1} of {len(measured)}" if len(measured) > 1 else "its only entry"
     return f"Least room at {where}, against the {side} bound; {shown}.{end}"

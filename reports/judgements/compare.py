@@ -1,14 +1,17 @@
 """Comparing two numbers that have error bars."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import IntEnum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.series import Series, position_text
-from marginaudit.reports.verdict import LEAST, Curve
+from marginaudit.reports.series import Series, is_exact, position_text
+from marginaudit.reports.verdict import LEAST, Curve, Evidence, weakest
+
+if TYPE_CHECKING:
+    import flint
 
 ALLOWANCE = 1e-9
 """Widest relative error bars under which two sides that overlap count as equal."""
@@ -31,13 +34,17 @@ def compare_upper(small: Series, large: Series) -> NDArray[np.int64]:
 
     Certain only where the error bars do not overlap; overlapping bars no wider than `ALLOWANCE`
     (relative) count as the two sides being equal, and so as true. Of two sides that may have underflown none is surely
-    the larger, unless the bound is `LEAST` and the other side exactly 0.
+    the larger, unless the bound is `LEAST` and the other side exactly 0. Where neither side has the evidence float64,
+    nothing is rounded: rational numbers and balls are compared as they are.
 
     >>> from marginaudit.reports.series import series
     >>> compare_upper(series([1, 2, 3, 3], radius=[0, 0, 0.5, 0]), series([2, 1, 3, 3], radius=0)).tolist()
     [0, 2, 1, 0]
     """
     _same_scale(small, large)
+    if (surely := weakest(small.evidence, large.evidence)) is not Evidence.FLOAT64:
+        return _as_they_are(small, large, surely, lambda low, high: low <= high, lambda low, high: low > high)
+    small, large = small.in_float64, large.in_float64
     with np.errstate(over="ignore", invalid="ignore"):
         bars = small.radius + large.radius
         room = large.value - small.value
@@ -54,9 +61,15 @@ def compare_upper(small: Series, large: Series) -> NDArray[np.int64]:
 def compare_equal(left: Series, right: Series, scale: NDArray[np.float64] | None = None) -> NDArray[np.int64]:
     """Entry by entry, whether left = right: the bars overlap and are no wider than `ALLOWANCE`.
 
-    ``scale`` is what the allowance is relative to; by default the larger side.
+    ``scale`` is what the allowance is relative to; by default the larger side. Rational numbers and balls are compared
+    as they are, as by `compare_upper`.
     """
     _same_scale(left, right)
+    if (surely := weakest(left.evidence, right.evidence)) is not Evidence.FLOAT64:
+        return _as_they_are(
+            left, right, surely, lambda one, other: one == other, lambda one, other: one != other, scale
+        )
+    left, right = left.in_float64, right.in_float64
     with np.errstate(over="ignore", invalid="ignore"):
         bars = left.radius + right.radius
         difference = abs(left.value - right.value)
@@ -67,6 +80,46 @@ def compare_equal(left: Series, right: Series, scale: NDArray[np.float64] | None
     return result
 
 
+BITS = 256
+"""Precision of a Fraction beside a ball, and of a ball's error bar."""
+
+
+def _as_they_are(
+    left: Series,
+    right: Series,
+    evidence: Evidence,
+    true: Callable[[Any, Any], bool],
+    false: Callable[[Any, Any], bool],
+    scale: NDArray[np.float64] | None = None,
+) -> NDArray[np.int64]:
+    """A comparison of rational numbers, or of balls, of which ``true`` and ``false`` are only true if they surely are.
+
+    Balls that overlap and are no wider than `ALLOWANCE` count as equal.
+    """
+    if evidence is Evidence.EXACT:
+        pairs = zip(left.value.tolist(), right.value.tolist(), strict=True)
+        return np.array([Outcome.TRUE if true(*pair) else Outcome.FALSE for pair in pairs], dtype=np.int64)
+    import flint
+
+    with flint.ctx.workprec(BITS):
+        balls = list(zip(_balls(left), _balls(right), strict=True))
+        result = np.where(_narrow(left.in_float64, right.in_float64, scale), Outcome.TRUE, Outcome.UNSURE)
+        result[[false(*pair) for pair in balls]] = Outcome.FALSE
+        result[[true(*pair) for pair in balls]] = Outcome.TRUE
+    return result.astype(np.int64)
+
+
+def _balls(side: Series) -> "list[flint.arb]":
+    """The entries as balls, error bars and all."""
+    from flint import arb, fmpq
+
+    found = []
+    for value, bar in zip(side.value.tolist(), side.radius.tolist(), strict=True):
+        exact = arb(fmpq(value.numerator, value.denominator)) if is_exact(value) else arb(value)
+        found.append(exact + arb(0, bar) if bar else exact)
+    return found
+
+
 FADED = LEAST / np.finfo(float).eps
 """Size at and below which a factor of a product may have underflowed, if the others are at most 1/eps (5e15)."""
 
@@ -75,6 +128,9 @@ UNDERFLOW = "Underflow may have taken all digits of both sides; logarithms would
 
 def underflown(left: Series, right: Series) -> NDArray[np.bool_]:
     """Whether underflow may have taken the digits of both sides, which no error bar tells."""
+    if weakest(left.evidence, right.evidence) is not Evidence.FLOAT64:
+        return np.zeros(len(left), dtype=bool)
+    left, right = left.in_float64, right.in_float64
     sizes = [np.abs(number.astype(float)) for side in (left, right) for number in (side.value, side.radius)]
     return np.asarray((np.maximum.reduce(sizes) <= FADED) & (not left.log))
 
@@ -137,6 +193,49 @@ def left_out(run: Any, measured: Series, first: int | None = None) -> str:
         return ""
     start = max(first or 1, 1)
     return without_a_step(measured.step, start, max(lengths, default=start))
+
+
+def unseen(
+    run: Any,
+    measured: Series,
+    evidence: Evidence,
+    first: int | None = None,
+    speaks: Callable[[NDArray[np.float64]], NDArray[np.bool_]] = lambda step: np.ones(len(step), dtype=bool),
+) -> str:
+    """The first training steps that a statement about each speaks of and nothing was measured at, or "".
+
+    From ``first``, or the first measured one, to the run's end where the settings chose the recorded steps, else to the
+    last measured one. With the evidence float64 recorded steps speak for those between, as far apart as the run says;
+    with any other evidence for none but themselves.
+    """
+    lengths = getattr(run, "lengths", ())
+    if measured.step is None or measured.clock != "t":
+        return ""
+    reach = getattr(run, "between", DECADE) if lengths else DECADE
+    if evidence is not Evidence.FLOAT64:
+        reach = 1.0
+    elif reach >= DECADE:
+        return left_out(run, measured, first)
+    recorded = np.unique(measured.step.astype(float))
+    start = max(recorded[0] if first is None else first, 1)
+    end = max(lengths, default=recorded[-1])
+    step = np.array([start - 1, *recorded[(recorded >= start) & (recorded <= end)], end + 1])
+    wide = (step[1:] > np.maximum(step[:-1] + 1, reach * step[:-1])) & (speaks(step[:-1] + 1) | speaks(step[1:] - 1))
+    if not wide.any():
+        return ""
+    at = int(np.argmax(wide))
+    return f"t = {position_text(step[at] + 1)} to {position_text(step[at + 1] - 1)}"
+
+
+def looked_at(measured: Series) -> str:
+    """In words, how many training steps there are measurements at, where not at each from first to last; else ""."""
+    if measured.step is None or measured.clock != "t" or not len(measured):
+        return ""
+    step = np.unique(measured.step.astype(float))
+    if len(step) > step[-1] - step[0]:
+        return ""
+    ends = " to ".join(map(position_text, (step[0], step[-1])))
+    return f" Looked at {len(step)} of the steps t = {ends}."
 
 
 def without_a_step(recorded: NDArray[Any], start: int, end: int) -> str:

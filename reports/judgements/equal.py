@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders import counted
-from marginaudit.reports.judgements.compare import UNDERFLOW, Outcome, compare_equal, left_out, underflown
-from marginaudit.reports.series import Series, as_series
-from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicable
+from marginaudit.reports.judgements.compare import UNDERFLOW, Outcome, compare_equal, looked_at, underflown, unseen
+from marginaudit.reports.series import Series, as_floats, as_series
+from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicable, weakest
 
 
 @dataclass(frozen=True)
@@ -46,18 +46,21 @@ class Equal:
 
     @np.errstate(over="ignore", invalid="ignore")  # of values near float64's ends
     def _compared(self, run: Any, left: Series, right: Series, scale: NDArray[np.float64] | None) -> Finding:
-        outcomes = compare_equal(left, right, scale)
-        difference = np.abs((left.value - right.value).astype(float))
+        outcomes, evidence = compare_equal(left, right, scale), weakest(left.evidence, right.evidence)
+        faded, exact = underflown(left, right), evidence is Evidence.EXACT
+        if not exact:
+            left, right = left.in_float64, right.in_float64
+        difference, size = np.abs(left.value - right.value), scale
         if left.log:
             size = np.ones(len(left))
-        elif scale is None:
-            size = np.maximum(np.abs(left.value.astype(float)), np.abs(right.value.astype(float)))
-        else:
-            size = scale
-        relative = np.divide(difference, size, out=np.zeros_like(difference), where=size > 0)
+        elif size is None:
+            size = np.maximum(np.abs(left.value), np.abs(right.value))
+        relative, some = np.zeros(len(left)), (size > 0).astype(bool)
+        relative[some] = as_floats(np.asarray(difference[some] / size[some]))
         # an entry that differs beyond its bars is worse than any that does not
         at = int(np.lexsort((relative, outcomes))[-1])
-        bars = float(left.radius[at] + right.radius[at])
+        bars = 0.0 if exact else float(left.radius[at] + right.radius[at])
+        allowance = bars / size[at] if bars and size[at] else 0.0
         where = left.label[at] if left.label else "" if left.step is None else f"{left.clock} = {left.at(at)}"
         verdicts = {
             Outcome.TRUE: Verdict.HOLDS,
@@ -74,19 +77,19 @@ class Equal:
         )
         return Finding(
             verdict=verdicts[Outcome(int(outcomes.max()))],
-            evidence=left.evidence if left.evidence == right.evidence else Evidence.FLOAT64,
+            evidence=evidence,
             measured=measured,
             bound=expected,
-            slack=expected / measured + 0.0 if measured and expected is not None else None,  # 0.0, and no -0.0
             worst_step=left.at(at),
             first_violation=left.first(outcomes == Outcome.FALSE),
             detail=(
                 f"{compared}; largest {'difference of logarithms' if left.log else 'relative difference'} "
                 f"{float(relative.max()):.1e}"
-                f"{f' ({where})' if where else ''}, rounding allowance {bars / size[at] if size[at] else 0.0:.1e}. "
-                f"{f'{UNDERFLOW} ' if outcomes[at] == Outcome.UNSURE and underflown(left, right)[at] else ''}"
+                f"{f' ({where})' if where else ''}, rounding allowance {allowance:.1e}. "
+                f"{f'{UNDERFLOW} ' if outcomes[at] == Outcome.UNSURE and faded[at] else ''}"
                 f"{self.note(run)}"
-            ).rstrip(),
+            ).rstrip()
+            + (looked_at(left) if outcomes.max() == Outcome.TRUE else ""),
             witness=self.witness(run) if differing else None,
-            left_out=left_out(run, left),
+            left_out=unseen(run, left, evidence),
         )

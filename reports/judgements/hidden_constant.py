@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders import counted
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.json_data import finite
-from marginaudit.reports.judgements.bounded import Formula
+from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.judgements.compare import FADED, curve_of, left_out
-from marginaudit.reports.series import Series, as_series, position, position_text, real
+from marginaudit.reports.series import Series, as_series, natural, position, position_text, real
 from marginaudit.reports.verdict import Curve, Finding, Verdict, needed, not_applicable
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -57,6 +57,8 @@ class HiddenConstant:
     steps, as for a `Limit`. A statement about ``late`` steps only is judged on that decade, and not at all before; no
     constant serves it where none does in the decade's second half.
 
+    Its logarithms are float64's, and so is the evidence.
+
     Attributes
     ----------
     measure : from a run to the measured series, with steps
@@ -69,7 +71,7 @@ class HiddenConstant:
     """
 
     measure: Callable[[Any], Series]
-    shape: Formula
+    shape: Callable[[Any, Steps], ArrayLike]
     side: Literal["upper", "lower"] = "upper"
     regime: "Callable[[Any], float] | None" = None
     late: bool = False
@@ -81,7 +83,7 @@ class HiddenConstant:
 
     def judge(self, run: Any) -> Finding:
         """The verdict on a run, with the tightest constant that makes the statement true on it."""
-        measured = as_series(self.measure(run), "measure")
+        measured = as_series(self.measure(run), "measure").in_float64
         if not len(measured):
             return not_applicable("the dataset has nothing of which the statement speaks")
         begins = 0.0 if self.regime is None else self.regime(run)
@@ -116,7 +118,7 @@ class HiddenConstant:
     def _judge(self, run: Any, measured: Series, *, in_regime: bool) -> Finding:
         step = _steps(measured)
         shape = np.broadcast_to(real(self.shape(run, step)), step.shape)
-        value = measured.value.astype(float)
+        value = measured.value
         if np.isnan(shape).any():
             raise ValueError("not a number on one side of a comparison")
         if not measured.log:
@@ -198,8 +200,8 @@ class HiddenConstant:
             verdict=verdict,
             evidence=measured.evidence,
             measured=measured.shown(at),
-            bound=finite(np.exp(sign * constant + shape[at]) if measured.log else np.exp(sign * constant) * shape[at]),
-            slack=finite(np.exp(sign * (constant - needed[at]))),
+            bound=finite(natural(sign * constant + shape[at]) if measured.log else np.exp(sign * constant) * shape[at]),
+            slack=finite(natural(constant - needed[at])),
             side=self.side,
             constant=finite(tightest),
             repeats_within=self._repeats_within(measured, shape, needed, fitted_on),

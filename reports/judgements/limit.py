@@ -2,14 +2,25 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.judgements.compare import curve_of
-from marginaudit.reports.series import Series, as_series, position, position_text
-from marginaudit.reports.verdict import Finding, Verdict
+from marginaudit.reports.series import (
+    FORMULA_ROUNDING,
+    Series,
+    as_series,
+    exactly,
+    position,
+    position_text,
+)
+from marginaudit.reports.verdict import Evidence, Finding, Verdict, weakest
+
+if TYPE_CHECKING:
+    import flint
 
 NEAR = 0.01
 """Relative distance from the prediction below which a limit counts as reached."""
@@ -50,10 +61,13 @@ class Limit:
     does not die out; and when a quantity whose limit is to be positive vanishes there. Anything else is inconclusive,
     and so is a run for which there is no prediction (NaN), unless it is in such a cycle.
 
+    Distances are float64's, and so is the evidence, unless the prediction is a Fraction, an integer or a ball, or a
+    cycle shows by the measured quantity alone: then it is certified where the quantity is.
+
     Attributes
     ----------
     measure : from a run to the measured series, with steps; logarithms are judged on the natural scale
-    predicted : from a run to the predicted limit, not 0
+    predicted : from a run to the predicted limit, not 0; a float, or as `Bounded` takes its bounds
     regime : from a run to the step from which the asymptotic regime has to be visible
     uncertainty : float
         Of the prediction, relative.
@@ -62,7 +76,7 @@ class Limit:
     """
 
     measure: Callable[[Any], Series]
-    predicted: "Callable[[Any], float]"
+    predicted: "Callable[[Any], float | Fraction | flint.arb]"
     regime: "Callable[[Any], float]"
     uncertainty: float = 0.0
     positive: bool = False
@@ -81,18 +95,23 @@ class Limit:
         return self._judged(measured, step, predicted, in_regime=bool(step[-1] / 10 >= self.regime(run)))
 
     @np.errstate(over="ignore", invalid="ignore")  # of values near float64's ends
-    def _judged(self, measured: Series, step: Floats, predicted: float, *, in_regime: bool) -> Finding:
+    def _judged(self, found: Series, step: Floats, limit: Any, *, in_regime: bool) -> Finding:
+        measured, stated, surest = found.in_float64, exactly(limit, (1,)), weakest(found.evidence, Evidence.CERTIFIED)
+        predicted, off = float(limit), 0.0 if stated is None else float(stated.in_float64.radius[0])
+        evidence = surest if stated is not None and not self.uncertainty else Evidence.FLOAT64
         if in_regime and not self.positive and _cycles(measured, step):
-            return _cycle(measured, step, predicted)
+            return _cycle(measured, step, predicted, surest)
         if np.isnan(predicted):
             return Finding(
                 Verdict.INCONCLUSIVE,
-                measured.evidence,
+                evidence,
                 measured=measured.shown(len(measured) - 1),
                 detail="The run reached no state from which the limit is predicted.",
             )
         distance = np.abs(measured.value - predicted) / abs(predicted)
-        bars = measured.radius / abs(predicted) + self.uncertainty
+        bars = (measured.radius + off) / abs(predicted) + self.uncertainty
+        if evidence is not Evidence.FLOAT64:
+            bars = bars + FORMULA_ROUNDING * distance
         last = position(step[-1])
         marks = [int(np.argmin(np.abs(np.log(step) - np.log(last / 10**k)))) for k in (3, 2, 1, 0)]
         seen = (np.abs(np.log10(step[marks]) - np.log10(last) + np.array([3, 2, 1, 0])) < OFF_A_DECADE).all()
@@ -114,10 +133,9 @@ class Limit:
         }[verdict]
         return Finding(
             verdict=verdict,
-            evidence=measured.evidence,
+            evidence=evidence,
             measured=measured.shown(len(measured) - 1),
             bound=predicted,
-            slack=predicted / float(measured.value[-1]) if measured.value[-1] and measured.bounded[-1] else None,
             worst_step=last,
             first_violation=last if verdict is Verdict.VIOLATED else None,
             detail=f"Relative distance from the prediction: {shown}; error bars {bars[-1]:.1e}.{cause}",
@@ -166,13 +184,13 @@ def _cycles(measured: Series, step: Floats) -> bool:
     )
 
 
-def _cycle(measured: Series, step: Floats, predicted: float) -> Finding:
+def _cycle(measured: Series, step: Floats, predicted: float, evidence: Evidence) -> Finding:
     decade = step >= step[-1] / 10
     values = np.sort(measured.value[decade])
     low, high = np.median(values[: len(values) // 2]), np.median(values[len(values) // 2 :])
     return Finding(
         Verdict.VIOLATED,
-        measured.evidence,
+        evidence,
         measured=measured.shown(len(measured) - 1),
         worst_step=position(step[-1]),
         first_violation=position(step[-1]),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from marginaudit.reports.claim import BeyondTheRun, Judgement, undecided
-from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
+from marginaudit.reports.verdict import Curve, Finding, Verdict, weakest
 
 
 @dataclass(frozen=True)
@@ -17,10 +17,13 @@ class Decided:
     decide : from a run to the finding
     kind : str
         In words, for the reader of a report.
+    late : bool
+        Whether it takes a long run to decide it.
     """
 
     decide: "Callable[[Any], Finding]"
     kind: str
+    late: bool = False
 
     def judge(self, run: Any) -> Finding:
         """The verdict on a run."""
@@ -59,19 +62,20 @@ def joined(parts: Mapping[str, Finding], note: str = "", curve: Curve | None = N
     """The verdict on a statement of several parts: that of the worst one, with the findings of all.
 
     A part that says nothing about this dataset does not count beside one that does. Of several parts with that
-    verdict the first that has numbers where it speaks gives them, and the least sure one the evidence. Without
-    ``curve`` that of a part is shown where the part fails.
+    verdict the first that has numbers where it speaks gives them. The evidence is that of the least sure part on which
+    the verdict rests: of those that fail, else of all. Without ``curve`` that of a part is shown where the part fails.
     """
-    badness, doubt = list(Verdict), list(Evidence)
+    badness = list(Verdict)
     speaking = {name: found for name, found in parts.items() if found.verdict is not Verdict.NOT_APPLICABLE} or parts
     worst = min((found.verdict for found in speaking.values()), key=badness.index)
     chosen = {name: found for name, found in speaking.items() if found.verdict is worst}
     name = next((name for name, found in chosen.items() if not found.beyond_the_run), next(iter(chosen)))
+    resting = chosen if worst is Verdict.VIOLATED else speaking
     if curve is None and worst is Verdict.VIOLATED and (fails := chosen[name].curve) is not None:
         curve = replace(fails, part=", ".join(filter(None, (name, fails.part))))
     return replace(
         chosen[name],
-        evidence=max((found.evidence for found in chosen.values()), key=doubt.index),
+        evidence=weakest(*(found.evidence for found in resting.values())),
         detail=" ".join(
             [*(f"{name}: {found.verdict}. {found.detail}" for name, found in speaking.items()), note]
         ).rstrip(),

@@ -1,12 +1,14 @@
 """How far a measured quantity is from its bound: room, slack, and how far these repeat in another run."""
 
 from dataclasses import replace
+from math import isfinite, ulp
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.series import Series
+from marginaudit.reports.reportable import Number
+from marginaudit.reports.series import Series, natural
 from marginaudit.reports.verdict import LEAST
 
 Side: TypeAlias = Literal["upper", "lower"]
@@ -72,15 +74,33 @@ def without_the_least(bound: float | None) -> float | None:
     return 0.0 if bound is not None and abs(bound) == LEAST else bound
 
 
-def slack(measured: Series, bound: Series, at: int) -> float | None:
-    """bound / measured at an entry on the natural scale; None over a measured 0, or where float64 does not hold it."""
+def slack(side: Side, measured: Series, bound: Series, at: int) -> Number:
+    """Slack at an entry on the natural scale: above 1 there is room, below 1 the bound is broken.
+
+    bound / measured under an upper bound, measured / bound above a lower one, and the other way round for negative
+    numbers. None over 0, where the two have different signs and there is room, or where float64 does not hold it.
+
+    >>> from marginaudit.reports.series import series
+    >>> one, four = series([1.0], radius=0), series([4.0], radius=0)
+    >>> slack("upper", one, four, 0), slack("lower", one, four, 0), slack("upper", four, series([-1.0], radius=0), 0)
+    (4.0, 0.25, -0.25)
+    """
     if not measured.bounded[at]:
         return None
-    with np.errstate(over="ignore"):
-        if measured.log:
-            ratio = float(np.exp(float(bound.value[at]) - float(measured.value[at])))
-        elif not measured.value[at]:
-            return None
-        else:
-            ratio = (without_the_least(float(bound.value[at])) or 0.0) / float(measured.value[at])
-    return ratio + 0.0 if np.isfinite(ratio) else None  # 0.0, and no -0.0
+    value, stated = float(measured.value[at]), float(bound.value[at])
+    if measured.log:
+        return _finite(natural(stated - value if side == "upper" else value - stated))
+    stated = without_the_least(stated) or 0.0
+    if not value:
+        return None
+    if (side == "upper") is (value > 0):
+        ratio = stated / value
+    elif stated and (stated > 0) is (value > 0):
+        ratio = value / stated
+    else:
+        return None
+    return _finite(ratio or (ulp(0.0) if stated and isfinite(value) else 0.0))
+
+
+def _finite(ratio: float) -> Number:
+    return ratio if isfinite(ratio) else None

@@ -13,7 +13,7 @@ import numpy as np
 
 from marginaudit.margins.ntp import Exact
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
-from marginaudit.reports.judgements.bounded import Steps
+from marginaudit.reports.judgements.bounded import Formula, InBalls, Steps
 from marginaudit.reports.ntp.run import Run
 from marginaudit.training.ntp.model.reference import ball
 
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 
 
+@np.errstate(over="ignore")  # of tokens that are short
 def direction_bound(run: Run, t: Steps) -> Steps:
     """The bound of `sharp.theorem1` on 1 - cos(W_kq^(t), W*_kq); it falls with t."""
-    data, norm, eta = run.dataset, run.norm_kq, run.eta
+    data, norm, eta = run.dataset, np.float64(run.norm_kq), run.eta
     logs = np.log(2.0) + 3 * np.log(data.L_max) + math.log(sum(data.counts)) - math.log(min(data.counts))
     whole = (2 * norm**3 * logs + eta * norm**2) * (1 + np.log(t)) + np.sqrt(2) * eta * norm
     return np.asarray(whole / (t * eta))
@@ -124,6 +125,33 @@ class Sizes:
         """The factor of log^2 t in Theorem 2's threshold for t, ``factor`` N L_max^4 ||W*_kq||^6/eta."""
         return factor * self.N * self.L**4 * self.w**6 / self.eta
 
+    def sharp_direction(self, t: "flint.arb") -> "flint.arb":
+        """The bound of `sharp.theorem1`."""
+        return self.sharp(t.log()) / (t * self.eta)
+
+    def printed_direction(self, t: "flint.arb") -> "flint.arb":
+        """The bound of `ntp.theorem1.direction`."""
+        return self.printed(t.log()) / (t * self.eta)
+
+    def printed_norm(self, t: "flint.arb") -> "flint.arb":
+        """The bound of `ntp.lemma6` on ||W_kq^(t)|| from below."""
+        return t * self.eta / (2 * self.L * self.w)
+
+    def sharp_norm(self, t: "flint.arb") -> "flint.arb":
+        """The bound of `sharp.lemma6`."""
+        return t * self.eta / (root_two() * self.w)
+
+    def largest_norm(self, t: "flint.arb") -> "flint.arb":
+        """t eta."""
+        return t * self.eta
+
+    def log_other_weight(self, t: "flint.arb") -> "flint.arb":
+        """The bound of `ntp.theorem2.weight` on log(1 - summed optimal weight)."""
+        import flint
+
+        leading = flint.arb(self.L).log() - t * self.eta / (4 * self.L * self.w**2)
+        return leading - leading.exp().log1p()
+
 
 def root_two() -> "flint.arb":
     """The square root of 2 to the precision of the context."""
@@ -142,6 +170,19 @@ def sizes(run: Run) -> Sizes | None:
     w = ball(kq.norm_squared_exact).sqrt()
     rarity = arb(fmpq(2 * data.L_max**3 * sum(data.counts), min(data.counts))).log()
     return Sizes(data.N, data.L_max, w, arb(run.eta), rarity)
+
+
+def in_balls(formula: Formula, balls: "Callable[[Sizes, flint.arb], flint.arb]") -> InBalls:
+    """A bound on stage 2 in float64 and, from the sizes of a run and a step, in ball arithmetic."""
+
+    def at_steps(run: Run, steps: list[float]) -> "list[flint.arb] | None":
+        import flint
+
+        with flint.ctx.workprec(BITS):
+            found = sizes(run)
+            return None if found is None else [balls(found, flint.arb(t)) for t in steps]
+
+    return InBalls(formula, at_steps)
 
 
 def of_sizes(condition: Callable[[Sizes], str | None]) -> Callable[[Run], str | None]:
@@ -169,8 +210,10 @@ def crossings(factor: float, power: int) -> tuple[float, float]:
     """
     from scipy.optimize import brentq
 
+    log_factor = float(np.log(factor)) if factor > 0 else -np.inf
+
     def excess(log_t: float) -> float:
-        return log_t - float(np.log(factor)) - power * float(np.log(log_t))
+        return log_t - log_factor - power * float(np.log(log_t))
 
     def root(low: float, high: float) -> float:
         return float(np.exp(brentq(excess, low, high, xtol=1e-13, rtol=1e-13)))

@@ -11,12 +11,13 @@ from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.judgements.parts import joined
 from marginaudit.reports.ntp import bounds
+from marginaudit.reports.ntp.bounds import Sizes, in_balls
 from marginaudit.reports.ntp.quantities import no_stage2, stage2_norm
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series
 from marginaudit.reports.source_words import quoted, sharpened
 from marginaudit.reports.standing import proved
-from marginaudit.reports.verdict import Finding
+from marginaudit.reports.verdict import Evidence, Finding
 
 
 def least_norm(run: Run, t: Steps) -> Steps:
@@ -26,7 +27,7 @@ def least_norm(run: Run, t: Steps) -> Steps:
 
 LEMMA6_LOWER = Bounded(
     measure=partial(stage2_norm, first=1),
-    lower=least_norm,
+    lower=in_balls(least_norm, Sizes.printed_norm),
     guaranteed_lower=bounds.least_norm,
 )
 
@@ -34,15 +35,15 @@ LEMMA6_LOWER = Bounded(
 def _sum_of_steps(run: Run) -> Series:
     """The norm of a sum of steps of length eta, each of them off by no more than rounding.
 
-    Recorded weights have their own error, as nobody knows how their steps were rounded.
+    Recorded weights have their own error, as nobody knows how their steps were rounded, and an enclosure has its own.
     """
     measured = stage2_norm(run, first=1)
-    if not run.takes_own_steps:
+    if not run.takes_own_steps or measured.evidence is Evidence.CERTIFIED:
         return measured
     return replace(measured, radius=np.minimum(measured.radius, FORMULA_ROUNDING * measured.value))
 
 
-LEMMA6_UPPER = Bounded(measure=_sum_of_steps, upper=bounds.largest_norm)
+LEMMA6_UPPER = Bounded(measure=_sum_of_steps, upper=in_balls(bounds.largest_norm, Sizes.largest_norm))
 
 
 def decide_lemma6(run: Run, lower: Bounded, upper: Bounded) -> Finding:
@@ -79,7 +80,7 @@ SHARP = Claim(
     statement="||W_kq^(t)|| >= t eta / (sqrt 2 ||W*_kq||).",
     formula=r"\lVert W_{kq}^{(t)}\rVert\ge\frac{t\eta}{\sqrt2\lVert W^*_{kq}\rVert}",
     assumptions=bounds.ASSUMPTIONS,
-    judgement=Bounded(measure=partial(stage2_norm, first=1), lower=bounds.norm_bound),
+    judgement=Bounded(measure=partial(stage2_norm, first=1), lower=in_balls(bounds.norm_bound, Sizes.sharp_norm)),
     absent=no_stage2,
     standing=proved("docs/proofs.md#5-sharplemma6", "ntp.lemma5", hunted=4),
 )

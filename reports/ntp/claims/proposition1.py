@@ -33,8 +33,9 @@ def _not_reached(run: Run) -> str | None:
     return no_margin(run) if (run.stage1.step >= 2).any() else no_direction_ov(run)
 
 
+@np.errstate(over="ignore")  # of tokens that are short
 def _direction_bound(run: Run, t: Steps) -> Steps:
-    return np.asarray(12 * run.norm_ov**3 * np.log(2 * run.dataset.V) * np.log(t) / (t * run.eta0))
+    return np.asarray(12 * np.float64(run.norm_ov) ** 3 * np.log(2 * run.dataset.V) * np.log(t) / (t * run.eta0))
 
 
 def _log_loss(run: Run) -> Series:
@@ -63,6 +64,7 @@ NORM = Claim(
         measure=lambda run: norm(run.stage1, first=2),
         lower=lambda run, t: t * run.eta0 / (2 * run.norm_ov),
         upper=lambda run, t: t * run.eta0,
+        first=2,
     ),
     absent=_not_reached,
     standing=proved("docs/proofs.md#131-ntpprop1norm", "sharp.stage1", hunted=178),

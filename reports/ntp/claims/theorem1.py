@@ -13,7 +13,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import bounds
-from marginaudit.reports.ntp.bounds import UNEVEN, Sizes, even_enough, of_sizes
+from marginaudit.reports.ntp.bounds import UNEVEN, Sizes, even_enough, in_balls, of_sizes
 from marginaudit.reports.ntp.claims import lemma6
 from marginaudit.reports.ntp.quantities import (
     no_direction_kq,
@@ -32,9 +32,10 @@ from marginaudit.reports.source_words import quoted, sharpened
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 
 
+@np.errstate(over="ignore")  # of tokens that are short
 def _direction_bound(run: Run, t: Steps) -> Steps:
     data = run.dataset
-    return 54 * data.N * float(data.L_max) ** 4 * run.norm_kq**4 * np.log(t) ** 2 / (t * run.eta)
+    return 54 * data.N * float(data.L_max) ** 4 * np.float64(run.norm_kq) ** 4 * np.log(t) ** 2 / (t * run.eta)
 
 
 FARTHEST_POWER = 200
@@ -71,8 +72,9 @@ NORM = Claim(
     assumptions=bounds.ASSUMPTIONS,
     judgement=Bounded(
         measure=partial(stage2_norm, first=2),
-        lower=lemma6.least_norm,
-        upper=bounds.largest_norm,
+        lower=lemma6.LEMMA6_LOWER.lower,
+        upper=lemma6.LEMMA6_UPPER.upper,
+        first=2,
         guaranteed=bounds.largest_norm,
         guaranteed_lower=bounds.least_norm,
     ),
@@ -98,7 +100,7 @@ DIRECTION = Claim(
     setting=SETTING,
     judgement=Bounded(
         measure=partial(stage2_direction, first=2),
-        upper=_direction_bound,
+        upper=in_balls(_direction_bound, Sizes.printed_direction),
         first=2,
         largest=2.0,
         guaranteed=bounds.direction,
@@ -154,7 +156,7 @@ SHARP = Claim(
     assumptions=bounds.ASSUMPTIONS,
     judgement=Bounded(
         measure=partial(stage2_direction, first=1),
-        upper=bounds.direction_bound,
+        upper=in_balls(bounds.direction_bound, Sizes.sharp_direction),
         largest=2.0,
     ),
     absent=no_stage2,

@@ -3,15 +3,28 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from marginaudit.margins.ntp import Exact
 from marginaudit.orders.ntp.assumptions import SETTING
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Threshold
-from marginaudit.reports.judgements.bounded import Steps
+from marginaudit.reports.judgements.bounded import InBalls, Steps
 from marginaudit.reports.ntp import bounds
-from marginaudit.reports.ntp.bounds import UNEVEN, Sizes, crossings, even_enough, least_log_t, of_sizes, root_two
+from marginaudit.reports.ntp.bounds import (
+    BITS,
+    UNEVEN,
+    Sizes,
+    crossings,
+    even_enough,
+    in_balls,
+    least_log_t,
+    of_sizes,
+    root_two,
+    sizes,
+)
 from marginaudit.reports.ntp.quantities import (
     no_direction_kq,
     stage2_log_loss,
@@ -21,6 +34,10 @@ from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.step_size import ORDER_ONE, READ_AS, as_printed_and_for_any_step, refuted_by_long_steps
 from marginaudit.reports.source_words import SourceWords, quoted, rederived
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
+from marginaudit.training.ntp.model.reference import ball
+
+if TYPE_CHECKING:
+    import flint
 
 
 @dataclass(frozen=True)
@@ -72,6 +89,18 @@ def _log_loss_bound(run: Run, t: Steps) -> Steps:
     # 2L/(L + exp(C1 t)), written so that nothing overflows
     remainder = 2 * L * np.exp(-_C1(run) * t) / (L * np.exp(-_C1(run) * t) + 1)
     return np.asarray(np.log(run.dataset.V) - _C0(run) * run.config.steps1 * (1 - remainder))
+
+
+def _log_loss_balls(run: Run, steps: list[float]) -> "list[flint.arb] | None":
+    from flint import arb, ctx
+
+    with ctx.workprec(BITS):
+        at = sizes(run)
+        if at is None or not isinstance(run.ov, Exact):
+            return None
+        A = run.config.steps1 * arb(run.eta0) / (4 * ball(run.ov.norm_squared_exact))
+        powers = [(t * at.eta / (4 * at.L * at.w**2)).exp() for t in map(arb, steps)]
+        return [arb(run.dataset.V).log() - A * (1 - 2 * at.L / (at.L + power)) for power in powers]
 
 
 def _largest_log_loss(run: Run) -> float:
@@ -165,7 +194,7 @@ def _weight(suffix: str, constants: Constants, *, hunted: tuple[int, int]) -> tu
         setting=() if suffix else SETTING,
         judgement=Bounded(
             measure=partial(stage2_log_other_weight, first=2),
-            upper=_log_other_weight_bound,
+            upper=in_balls(_log_other_weight_bound, Sizes.log_other_weight),
             first=2,
             largest=0.0,
             threshold=_threshold(constants),
@@ -217,7 +246,7 @@ def _loss(suffix: str, constants: Constants) -> tuple[Claim, Claim]:
         assumptions=bounds.ASSUMPTIONS,
         judgement=Bounded(
             measure=partial(stage2_log_loss, first=2),
-            upper=_log_loss_bound,
+            upper=InBalls(_log_loss_bound, _log_loss_balls),
             first=2,
             largest=_largest_log_loss,
             threshold=_threshold(constants),

@@ -5,6 +5,7 @@ Sharper: the infimum of the loss, and the rate at which its excess falls.
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,8 +14,9 @@ import numpy as np
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, SETTING
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.judgements import ALLOWANCE, Bounded, Decided, Equal, Limit
+from marginaudit.reports.judgements import Bounded, Decided, Equal, Limit
 from marginaudit.reports.judgements.parts import joined
+from marginaudit.reports.ntp.bounds import sizes
 from marginaudit.reports.ntp.quantities import asymptotic_from, excess_rate, no_common_margin, no_infimum
 from marginaudit.reports.ntp.random_part import SEED, in_part
 from marginaudit.reports.ntp.run import Run
@@ -123,6 +125,9 @@ RANDOM_SCALES = (1.0, 4.0, 16.0)
 """Standard deviations of the scores at which no sample's loss may lie below its infimum."""
 
 
+NEAR = Fraction(1, 10**9)
+"""Distance of log loss from its infimum along W*_kq."""
+
 Infimum: TypeAlias = "Callable[[int, flint.arb], flint.arb]"
 """Function from V and A to the logarithm of the claimed infimum of a sample's loss."""
 
@@ -215,15 +220,23 @@ def excess_at_random(run: Run, claimed: Infimum) -> Series:
     return Series(np.array(values), np.array(radii), label=label, log=True, evidence=Evidence.CERTIFIED)
 
 
-def decide_floor(run: Run, claimed: Infimum, rate: Callable[[Run], float]) -> Finding:
+def fall(run: Run) -> "float | flint.arb":
+    """eta/||W*_kq||, enclosed by ball arithmetic where ||W*_kq||^2 is known as a rational number."""
+    import flint
+
+    with flint.ctx.workprec(BITS):
+        at = sizes(run)
+        return run.eta / run.norm_kq if at is None else at.eta / at.w
+
+
+def decide_floor(run: Run, claimed: Infimum, rate: "Callable[[Run], float | flint.arb]") -> Finding:
     """The infimum: approached along W*_kq and not passed at random W_kq; the rate: a limit along the run."""
-    zero = partial(np.multiply, 0.0)
     approached = Bounded(
         measure=partial(excess_along_reference, claimed=claimed),
-        lower=lambda _, t: zero(t),
-        upper=lambda _, t: zero(t) + ALLOWANCE,
+        lower=lambda _, t: [0] * len(t),
+        upper=lambda _, t: [NEAR] * len(t),
     ).judge(run)
-    lowest = Bounded(measure=partial(excess_at_random, claimed=claimed), lower=lambda _, t: zero(t)).judge(run)
+    lowest = Bounded(measure=partial(excess_at_random, claimed=claimed), lower=lambda _, t: [0] * len(t)).judge(run)
     limit = Limit(measure=excess_rate, predicted=rate, regime=asymptotic_from).judge(run)
     part = in_part(len(_chosen(run)), len(run.training.classes), "samples (merged by query, bag and next token)")
     return joined(
@@ -252,7 +265,7 @@ RATE = Claim(
     assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
     judgement=Limit(
         measure=excess_rate,
-        predicted=lambda run: run.eta / run.norm_kq,
+        predicted=fall,
         regime=asymptotic_from,
         positive=True,
     ),
@@ -275,8 +288,9 @@ SHARP = Claim(
     ),
     assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
     judgement=Decided(
-        partial(decide_floor, claimed=log_infimum_ball, rate=lambda run: run.eta / run.norm_kq),
+        partial(decide_floor, claimed=log_infimum_ball, rate=fall),
         kind="infimum and limit",
+        late=True,
     ),
     absent=no_common_margin,
     standing=proved("docs/proofs.md#8-sharpfloor", "sharp.stage1", "sharp.lemma6", "sharp.theorem1", hunted=23),

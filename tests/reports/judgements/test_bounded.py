@@ -1,21 +1,26 @@
 """What a bound is judged by beyond its verdict: thresholds, proofs beyond them, vacuity, and the numbers shown."""
 
+import math
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
+import flint
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
-from marginaudit.reports.judgements import Bounded, Equal, Parts, Threshold
+from marginaudit.reports.grid import bound, brief
+from marginaudit.reports.judgements import Bounded, Parts, Threshold
 from marginaudit.reports.judgements.bounded import first_step
-from marginaudit.reports.judgements.compare import UNDERFLOW
+from marginaudit.reports.judgements.compare import UNDERFLOW, unseen
 from marginaudit.reports.series import Series, exact_series, series
 from marginaudit.reports.verdict import LEAST, Evidence, Finding, Verdict
 from tests.reports.judgements.test_judgements import STEP, measured, run
+from tests.solutions import known
 
 
 class LongRun:
@@ -116,7 +121,7 @@ def test_a_proof_beyond_a_threshold_is_compared_in_logarithms() -> None:
 
 def test_without_the_threshold_the_evidence_and_the_first_violation_are_the_runs_own() -> None:
     value = replace(series(1.0 * STEP, radius=0, step=STEP), evidence=Evidence.CERTIFIED)
-    claim = Bounded(lambda _: value, upper=lambda _, t: 0 * t + 500, threshold=lambda _: Threshold(2000))
+    claim = Bounded(lambda _: value, upper=lambda _, t: [500] * len(t), threshold=lambda _: Threshold(2000))
     found = claim.judge(run())
     assert (found.verdict, found.evidence, found.first_violation) == (
         Verdict.INCONCLUSIVE,
@@ -245,7 +250,7 @@ def test_the_numbers_shown_are_those_of_the_side_and_entry_with_the_least_room()
     value = measured(np.where(STEP == 7, 3.0, 10.0))
     found = Bounded(value, lower=lambda _, t: 0 * t + 2, upper=lambda _, t: 0 * t + 20).judge(run())
     assert (found.side, found.worst_step, found.measured, found.bound) == ("lower", 7, 3.0, 2.0)
-    assert found.slack == pytest.approx(2 / 3)
+    assert found.slack == pytest.approx(3 / 2)
     assert "Least room at t = 7, against the lower bound; relative error bars 9.5e-15." in found.detail  # of the bound
     above = Bounded(value, lower=lambda _, t: 0 * t + 2, upper=lambda _, t: 0 * t + 10.5).judge(run())
     assert (above.side, above.worst_step, above.measured, above.bound) == ("upper", 1, 10.0, 10.5)
@@ -429,9 +434,9 @@ def above_zero(_: Any, t: Any) -> Any:
 
 def test_a_strict_sign_is_shown_as_a_bound_of_0() -> None:
     above = Bounded(measured(1e-7 / STEP), lower=above_zero).judge(run())
-    assert (above.verdict, above.bound, above.slack) == (Verdict.HOLDS, 0.0, 0.0)
+    assert (above.verdict, above.bound, above.slack) == (Verdict.HOLDS, 0.0, None)
     below = Bounded(measured(-1e-7 / STEP), lambda _, t: np.full(len(t), -LEAST)).judge(run())
-    assert (below.verdict, below.bound, str(below.slack)) == (Verdict.HOLDS, 0.0, "0.0")
+    assert (below.verdict, below.bound, below.slack) == (Verdict.HOLDS, 0.0, None)
     at_zero = Bounded(measured(0.0 * STEP), lower=above_zero).judge(run())
     assert (at_zero.verdict, at_zero.slack) == (Verdict.VIOLATED, None)
     assert Bounded(measured(0.0 * STEP), lambda _, t: np.full(len(t), -LEAST)).judge(run()).verdict is Verdict.VIOLATED
@@ -442,10 +447,6 @@ def test_a_strict_sign_is_shown_as_a_bound_of_0() -> None:
     assert Bounded(lambda _: underflown, lower=above_zero).judge(run()).verdict is Verdict.INCONCLUSIVE
     assert Bounded(lambda _: underflown, upper=lambda run, t: -above_zero(run, t)).judge(run()).verdict is (
         Verdict.INCONCLUSIVE
-    )
-    assert (
-        str(Equal(measured(-1e-17 / STEP), measured(0.0 * STEP), scale=lambda _: np.ones(len(STEP))).judge(run()).slack)
-        == "0.0"
     )
 
 
@@ -500,3 +501,42 @@ def test_an_unknown_measurement_has_no_slack() -> None:
         run
     )
     assert (found.verdict, found.measured, found.slack) == (Verdict.INCONCLUSIVE, None, None)
+
+
+def test_what_is_certified_of_every_step_has_every_step() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        end, first = int(rng.integers(5, 60)), int(rng.integers(1, 5))
+        step = np.sort(rng.choice(np.arange(1, end + 1), size=int(rng.integers(1, end + 1)), replace=False))
+        given = replace(series(np.ones(len(step)), radius=0, step=step), evidence=Evidence.CERTIFIED)
+        missing = [t for t in range(first, end + 1) if t not in step]
+        said = unseen(SimpleNamespace(lengths=(end,)), given, Evidence.CERTIFIED, first)
+        assert said.startswith(f"t = {missing[0]} to " if missing else "")
+        assert bool(said) == bool(missing)
+
+
+def test_a_bound_far_below_float64_is_not_0() -> None:
+    """exp(-5000) against exp(-1): flint's balls have the ratio."""
+    measured_, stated = series([-1.0], radius=0, log=True), lambda _, t: np.full(len(t), -5000.0)
+    found = Bounded(lambda _: measured_, upper=stated).judge(run())
+    assert 0 < flint.arb(-4999).exp() < flint.arb(known(found.slack))
+    assert (found.verdict, found.bound, found.slack) == (Verdict.VIOLATED, 5e-324, 5e-324)
+    assert (bound({"bound": found.bound, "side": "upper"}), brief(found.slack)) == ("≤ below 1e-308", "below 1e-308")
+    exact = Bounded(lambda _: exact_series([1]), upper=lambda _, t: Fraction(1, 10**400)).judge(run())
+    assert (exact.verdict, exact.bound, exact.slack) == (Verdict.VIOLATED, 5e-324, 5e-324)
+    assert exact.detail == "Least room at its only entry, against the upper bound; 1 apart in rational arithmetic."
+
+
+@pytest.mark.parametrize(("value", "stated"), [(2.0, 8.0), (2.0, 0.5), (-2.0, -0.5), (-2.0, -8.0), (1e-7, 3e5)])
+@pytest.mark.parametrize("log", [False, True])
+def test_above_a_slack_of_1_there_is_room_on_either_side(value: float, stated: float, log: bool) -> None:
+    ratio = max(value / stated, stated / value)
+    if log:
+        value, stated = math.log(abs(value)), math.log(abs(stated))
+    given = series([value], radius=0, log=log)
+    upper = Bounded(lambda _: given, upper=lambda _, t: np.full(len(t), stated)).judge(run())
+    lower = Bounded(lambda _: given, lower=lambda _, t: np.full(len(t), stated)).judge(run())
+    for found in (upper, lower):
+        holds = found.verdict is Verdict.HOLDS
+        assert known(found.slack) == pytest.approx(ratio if holds else 1 / ratio, rel=1e-12, abs=0)
+    assert {upper.verdict, lower.verdict} == {Verdict.HOLDS, Verdict.VIOLATED}

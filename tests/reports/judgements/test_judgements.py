@@ -1,18 +1,20 @@
 """Every rule by which numbers become a verdict, on series made by hand."""
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
+import flint
 import numpy as np
 import pytest
 
 from marginaudit.reports.claim import Judgement
-from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit, Threshold
+from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit, Parts, Threshold
 from marginaudit.reports.judgements.compare import FADED, UNDERFLOW
 from marginaudit.reports.run import BaseRun
-from marginaudit.reports.series import Series, by_formula, exact_series, series
+from marginaudit.reports.series import Series, by_formula, exact_series, exactly, series
 from marginaudit.reports.verdict import Evidence, Verdict, where_it_speaks
 
 STEP = np.arange(1, 1001)
@@ -248,3 +250,64 @@ def test_the_clock_is_named(judgement: Any) -> None:
 def test_positions_need_not_be_whole() -> None:
     found = Bounded(along_ln_M, upper=ones).judge(None)
     assert (found.verdict, found.first_violation) == (Verdict.VIOLATED, 1.5)
+
+
+def drawn(rng: Any) -> tuple[Any, Any]:
+    """Two rational numbers that float64 hardly tells apart, or not at all; in one draw of five they are equal."""
+    size = 10 ** int(rng.integers(0, 25))
+    one = Fraction(int(rng.integers(-9, 10)) * size, int(rng.choice([1, 3, 7, 10**20])))
+    apart = int(rng.integers(-2, 3)) * Fraction(1, 10 ** int(rng.integers(0, 330)))
+    return one, one + apart
+
+
+def always(value: Any) -> Any:
+    """A measure or a bound that is this whatever the run."""
+    return lambda *_: value
+
+
+def kind_of(number: Fraction, kind: str) -> Any:
+    """The number as Python has it, in float64, or in a ball of 53 bits."""
+    if kind == "float":
+        return float(number)
+    if kind == "ball":
+        return flint.arb(flint.fmpq(number.numerator, number.denominator))
+    return number.numerator if number.denominator == 1 else number
+
+
+@pytest.mark.parametrize(("kind", "draws"), [("exact", 2000), ("ball", 200), ("float", 200)])
+def test_evidence_is_the_weaker_of_both_sides_and_no_exact_one_is_wrong(kind: str, draws: int) -> None:
+    """Beside flint's rational numbers; what a ball refutes is false too."""
+    rng, holds = np.random.default_rng(48), {True: Verdict.HOLDS, False: Verdict.VIOLATED}
+    expected = {"exact": Evidence.EXACT, "ball": Evidence.CERTIFIED, "float": Evidence.FLOAT64}[kind]
+    counted: Counter[Verdict] = Counter()
+    for _ in range(draws):
+        one, other = drawn(rng)
+        left, right = (flint.fmpq(number.numerator, number.denominator) for number in (one, other))
+        value, stated = always(exact_series([kind_of(one, "exact")])), kind_of(other, kind)
+        side = exactly([stated], (1,)) or by_formula([stated])
+        judged: dict[str, tuple[Judgement, bool]] = {
+            "upper": (Bounded(value, upper=always(stated)), left <= right),
+            "lower": (Bounded(value, lower=always([stated])), left >= right),
+            "equal": (Equal(value, always(side)), left == right),
+        }
+        for name, (claim, true) in judged.items():
+            found = Parts({"part": claim}).judge(run())
+            assert found.evidence is expected, (name, one, other)
+            assert kind != "exact" or found.verdict is holds[true], (name, one, other)
+            # of balls that overlap and are narrow equality is granted
+            assert kind != "ball" or found.verdict is Verdict.HOLDS or not true, (name, one, other)
+            counted[found.verdict] += found.verdict is holds[true]
+    assert min(counted[verdict] for verdict in holds.values()) > draws / 10
+
+
+def test_numbers_that_float64_does_not_tell_apart_are_compared_as_they_are() -> None:
+    cases = ((10**20 + 1, 10**20, False), (Fraction(1, 3) + Fraction(1, 10**30), Fraction(1, 3), False))
+    for one, bound, true in (*cases, (1, (10**16 + 1) - 10**16, True), (Fraction(1, 10**400), 0, False)):
+        found = Bounded(always(exact_series([one])), upper=always(bound)).judge(run())
+        assert (found.verdict, found.evidence) == (Verdict.HOLDS if true else Verdict.VIOLATED, Evidence.EXACT)
+    in_float64 = Bounded(always(exact_series([1])), upper=always(1.0)).judge(run())
+    assert (in_float64.verdict, in_float64.evidence) == (Verdict.HOLDS, Evidence.FLOAT64)
+    with pytest.raises(ValueError, match="no Fraction or integer"):
+        exact_series([0.5])
+    with pytest.raises(ValueError, match="the evidence proved"):
+        replace(series([1.0], radius=0), evidence=Evidence.PROVED)

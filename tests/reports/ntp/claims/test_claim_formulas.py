@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import flint
 import mpmath as mp
 import numpy as np
 import pytest
@@ -12,10 +13,14 @@ import pytest
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.reports import LEDGER, Evidence
 from marginaudit.reports.judgements import Decided
+from marginaudit.reports.judgements.bounded import InBalls
 from marginaudit.reports.ntp import Config, Run, bounds
 from marginaudit.reports.ntp.claims import theorem2_floor
+from marginaudit.reports.ntp.claims.lemma6 import LEMMA6_LOWER, LEMMA6_UPPER
 from marginaudit.reports.ntp.claims.lemma7 import lemma7_threshold
 from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error
+from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.reports.series import FORMULA_ROUNDING, by_formula
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 from tests.measured import judgement, measured
 from tests.reports.ntp.samples import SKEW
@@ -201,7 +206,7 @@ def test_a_rate_is_measured_between_steps_that_lie_apart_and_not_too_far() -> No
     pairs = [(1, 2), (2, 3), (10, 11), (11, 13), (40, 45), (45, 80)]
     assert found.step.tolist() == [after for _, after in pairs]
     agree(found.value, [(level[a] - level[b]) / (b - a) for a, b in pairs])
-    agree(found.radius, [(bar[a] + bar[b]) / (b - a) for a, b in pairs])
+    agree(found.radius, [(bar[a] + bar[b]) / (b - a) for a, b in pairs] + FORMULA_ROUNDING * abs(found.value))
     nothing = Run(on.dataset, Config(steps1=70, steps2=0))
     assert len(rate.measure(nothing)) == 0
 
@@ -220,12 +225,12 @@ def test_the_rates_of_stage_2(case: str) -> None:
         regime = max((30 + logs) * x["kq"] / x["eta"], 10 * x["kq"] ** 2)
         agree(judgement(name).regime(on), regime)
     rate, sharp = judgement("ntp.theorem2.rate"), judgement("sharp.rate")
-    agree(rate.predicted(on), x["eta"] / x["kq"])
+    agree(float(rate.predicted(on)), x["eta"] / x["kq"])
     assert rate.positive
     assert not sharp.positive
     assert sharp.uncertainty == 1e-8
     for name in ("sharp.floor", "sharp.floor.any-step"):
-        agree(judgement(name).decide.keywords["rate"](on), x["eta"] / x["kq"])
+        agree(float(judgement(name).decide.keywords["rate"](on)), x["eta"] / x["kq"])
 
 
 def test_conditions_that_only_proofs_use() -> None:
@@ -260,3 +265,19 @@ def test_what_the_proof_uses_is_said_beside_a_verdict_and_not_beside_none() -> N
         "here, and the verdict is without it."
     )
     assert detail(not_applicable("Nothing."), holds=True) == "Nothing."
+
+
+@pytest.mark.parametrize("case", RUNS)
+def test_a_bound_beside_an_enclosure_is_the_one_in_float64(case: str) -> None:
+    on, t = run(case), np.array([2.0, 3.0, 50.0, 1e6, 1e15])
+    judgements = [LEMMA6_LOWER, LEMMA6_UPPER, *(claim.judgement for claim in PAPER.claims)]
+    pairs = [getattr(one, side, None) for one in judgements for side in ("upper", "lower")]
+    formulas = {pair for pair in pairs if isinstance(pair, InBalls)}
+    for one in formulas:
+        balls, stated = known(one.balls(on, t.tolist())), by_formula(np.asarray(one(on, t), dtype=float))
+        with flint.ctx.workprec(256):
+            assert all(
+                abs(ball - value) <= bar for ball, value, bar in zip(balls, stated.value, stated.radius, strict=True)
+            )
+            assert all(ball.rad() <= 1e-30 * abs(ball) for ball in balls)
+    assert len(formulas) == 8
