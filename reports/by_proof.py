@@ -3,13 +3,18 @@
 from typing import Any, Protocol
 
 from marginaudit.reports.run import BaseRun
-from marginaudit.reports.standing import Implication, Standing, Status
+from marginaudit.reports.standing import Implication, Standing, Status, require_proof
 from marginaudit.reports.verdict import NO_NUMBERS, Evidence, Finding, Verdict
 
 FINAL = {Verdict.BROKEN, Verdict.NOT_APPLICABLE}
 """Verdicts that no proof changes: the statement says nothing of the dataset, or nothing was measured."""
 
-OWN_PROOF = "Proved for every dataset that meets its assumptions, as this one does exactly ({proof})."
+OWN_PROOF = "{proved} for every dataset that meets its assumptions, as this one does exactly ({proof})."
+
+
+def own_proof(proof: str, evidence: Evidence) -> str:
+    """Sentence that a statement's own proof decides it."""
+    return OWN_PROOF.format(proved=evidence.value.capitalize(), proof=proof)
 
 
 class Statement(Protocol):
@@ -36,22 +41,23 @@ def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding, said: str) 
 
     A verdict that follows has the evidence ``proved``, and one that error bars hid is decided, either way. A
     measurement that contradicts what is proved makes the row ``broken``: the proof, its conditions or the measurement
-    are wrong. Where nothing follows, recorded steps that leave out decades do not make a statement true; and where the
+    are wrong. Where nothing follows, recorded steps that leave out too many do not make a statement true; and where the
     evidence is float64, the detail says why. ``said`` is the detail so far.
     """
     if measured.verdict in FINAL:
         return {}
     if claim.decided_by is None:
-        return _as_recorded(measured, said) if run.lengths else {}
+        return _as_recorded(measured, said) if run.lengths or measured.evidence is not Evidence.FLOAT64 else {}
     reasons = []
     for implication in claim.decided_by:
         reason = _unmet(implication, run)
         if reason is not None:
             reasons.append(reason)
-        elif implication.verdict is Verdict.HOLDS:
+            continue
+        require_proof(claim.id, implication.proof, implication.package)
+        if implication.verdict is Verdict.HOLDS:
             return _holding(claim, run, implication, measured, said)
-        else:
-            return _failing(claim, run, implication, measured, said)
+        return _failing(claim, run, implication, measured, said)
     changes = _as_recorded(measured, said)
     if measured.evidence is Evidence.FLOAT64:
         changes["detail"] = f"{changes.get('detail', said)} {_why_not(claim, measured, reasons)}".strip()
@@ -59,7 +65,7 @@ def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding, said: str) 
 
 
 def _as_recorded(measured: Finding, said: str) -> dict[str, Any]:
-    """Inconclusive where it holds at the recorded steps, but decades of steps were not recorded."""
+    """Inconclusive where it holds at the recorded steps, and these do not speak for all."""
     if measured.verdict is not Verdict.HOLDS or not measured.left_out:
         return {}
     detail = f"Not decided: no step from {measured.left_out} was recorded. Where steps were recorded, it holds: {said}"
@@ -81,7 +87,7 @@ def _holding(
 ) -> dict[str, Any]:
     """Changes where the statement is proved to be true here."""
     own = implication.sources == (claim.id,)
-    follows = OWN_PROOF.format(proof=implication.proof) if own else f"Follows from {implication}."
+    follows = own_proof(implication.proof, implication.evidence) if own else f"Follows from {implication}."
     if measured.verdict is Verdict.VIOLATED:
         detail = f"THE MEASUREMENT VIOLATES WHAT IS PROVED, so one of the two is wrong. {follows} {said}"
         return {"verdict": Verdict.BROKEN, "detail": detail}
@@ -90,10 +96,10 @@ def _holding(
             return {}
         detail = f"{follows} By itself the measurement is inconclusive: {said}"
         verdict = Verdict.VACUOUS if _beyond_reach(measured) else Verdict.HOLDS
-        return {"verdict": verdict, "evidence": Evidence.PROVED, "detail": detail, **NO_NUMBERS}
+        return {"verdict": verdict, "evidence": implication.evidence, "detail": detail, **NO_NUMBERS}
     if measured.evidence is Evidence.EXACT:
         return {}
-    return {"evidence": Evidence.PROVED, "detail": f"{follows} Measured, {measured.evidence}: {said}"}
+    return {"evidence": implication.evidence, "detail": f"{follows} Measured, {measured.evidence}: {said}"}
 
 
 def _beyond_reach(measured: Finding) -> bool:
@@ -112,7 +118,7 @@ def _failing(
     if measured.verdict is Verdict.VIOLATED:
         if measured.evidence is not Evidence.FLOAT64:
             return {}
-        return {"evidence": Evidence.PROVED, "detail": f"{follows} Measured: {said}"}
+        return {"evidence": implication.evidence, "detail": f"{follows} Measured: {said}"}
     if measured.verdict is Verdict.INCONCLUSIVE:
         if not claim.speaks(run):
             return {}
@@ -123,7 +129,7 @@ def _failing(
         detail = f"THE MEASUREMENT CONTRADICTS WHAT IS PROVED, so one of the two is wrong. {follows} {said}"
         return {"verdict": Verdict.BROKEN, "detail": detail}
     detail = f"{follows} {seen}: {said}"
-    return {"verdict": Verdict.VIOLATED, "evidence": Evidence.PROVED, "detail": detail, **NO_NUMBERS}
+    return {"verdict": Verdict.VIOLATED, "evidence": implication.evidence, "detail": detail, **NO_NUMBERS}
 
 
 def _why_not(claim: Statement, measured: Finding, reasons: list[str]) -> str:

@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import redirect_stdout, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from marginaudit.orders import counted, printable, shown
@@ -124,6 +124,10 @@ class Claim:
         What the source says word for word, where, and how it was read; nothing unless said otherwise.
     implications : tuple of Implication
         What proves or refutes it on data that meet a condition.
+    made : tuple
+        What `dataclasses.replace` hands on of the claim that another one is made of, and nobody else gives. One with
+        another id, statement, assumptions or judgement is another statement: of its standing and implications nothing
+        is inherited, they are given anew.
     decided_by : tuple of Implication, or None
         Its own proof, then its implications. Its paper fills it in; None for a claim of no paper, such as one that
         `dataclasses.replace` makes of a paper's.
@@ -148,9 +152,22 @@ class Claim:
     standing: Standing = OPEN
     source_words: SourceWords = UNQUOTED
     implications: tuple[Implication, ...] = field(default=(), repr=False)
+    made: tuple[Any, ...] = field(default=(), repr=False, compare=False)
     decided_by: tuple[Implication, ...] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        self._refuse_what_is_none()
+        said = self.id, self.statement, self.assumptions
+        if self.made:
+            of, judgement, standing, implications = self.made
+            if of != said or judgement is not self.judgement:
+                if self.standing is standing:
+                    object.__setattr__(self, "standing", OPEN)
+                if self.implications is implications:
+                    object.__setattr__(self, "implications", ())
+        object.__setattr__(self, "made", (said, self.judgement, self.standing, self.implications))
+
+    def _refuse_what_is_none(self) -> None:
         for name, expected in FIELDS.items():
             value = getattr(self, name)
             if not isinstance(value, expected):
@@ -181,7 +198,7 @@ class Claim:
         weights is carried over. A claim whose own code fails is `broken`, and says how. What that code prints goes to
         standard error.
         """
-        run.used_weights = False
+        run.begin()
         found, notes = self._measured(run)
         changes: dict[str, Any] = {"detail": " ".join(filter(None, (found.detail, *notes)))}
         changes |= where_it_speaks(found, changes["detail"])
@@ -251,7 +268,7 @@ class Claim:
             return {}
         witness = run.assumption(failed).witness
         outside = f"Outside the source's setting, as {failed} fails: {printable(witness_text(witness))}."
-        if found["evidence"] is Evidence.PROVED and found["verdict"] is not Verdict.VIOLATED:
+        if found["evidence"].by_proof and found["verdict"] is not Verdict.VIOLATED:
             return {"detail": f"{found['detail']} {outside}"}
         there = f"There it would be {found['verdict']}: {found['detail']}"
         return vars(not_applicable(f"{outside} {there}", witness))
@@ -262,7 +279,11 @@ class Claim:
             found = self.judgement.judge(run)
             if not isinstance(found, Finding):
                 raise unreportable(found, "", "a Finding")
-            return found, [*self._proof_conditions(run, found.verdict), run.reservation(self.assumptions)]
+            if found.evidence.by_proof:
+                raise Unreportable(f"returned the evidence {found.evidence}, which a standing alone gives")
+            evidence = max(found.evidence, run.surest(self.assumptions), key=list(Evidence).index)
+            notes = [*self._proof_conditions(run, found.verdict), run.reservation(self.assumptions)]
+            return replace(found, evidence=evidence), notes
         if not isinstance(reason, str) or not reason.strip():
             raise Unreportable(f"returned {shown(reason)} from absent, expected a reason in words, or None")
         return not_applicable(reason), []

@@ -14,8 +14,9 @@ from marginaudit.reports.claim import NOT_STATED, Claim
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.run import BaseRun, Progress, Rows
-from marginaudit.reports.standing import Implication, Status
+from marginaudit.reports.standing import Implication, Status, require_proof
 from marginaudit.reports.sweeps import Sweeps
+from marginaudit.reports.verdict import Evidence
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -228,6 +229,8 @@ class Paper:
     ValueError
         A required attribute is missing; a claim assumes what is no predicate of the kind, or is about another paper; an
         implication is from a claim that is not proved; or a figure stands beside a claim that is not there.
+    InputError
+        The page of a proof, or the section on it, is not there; of a built-in paper, when it decides first.
     """
 
     name: str
@@ -274,7 +277,18 @@ class Paper:
             if unproved:
                 got = f"{', '.join(unproved)}, which is not proved"
                 raise ValueError(f"implication to {claim.id}: got {got}, expected claims of the paper")
-        return tuple(self._with_proofs(claim, found) for claim in found)
+        own = tuple(self._with_proofs(claim, found) for claim in found)
+        if self.evidence is not Evidence.PROVED:
+            for claim in own:
+                for one in claim.decided_by or ():
+                    require_proof(claim.id, one.proof, self.package)
+        return own
+
+    @property
+    def evidence(self) -> Evidence:
+        """That of what its proofs decide: of a paper from elsewhere its author's word."""
+        ours = type(self).__module__.startswith(__name__.removesuffix("paper"))
+        return Evidence.PROVED if ours else Evidence.PROVED_BY_AUTHOR
 
     @property
     def trained(self) -> Any:
@@ -360,7 +374,10 @@ class Paper:
             found.insert(0, Implication(sources=(claim.id,), proof=claim.standing.proof or ""))
         assumptions = {one.id: one.assumptions for one in claims}
         needed = (dict.fromkeys(name for of in (claim.id, *one.sources) for name in assumptions[of]) for one in found)
-        decided_by = tuple(replace(one, assumed=tuple(names)) for one, names in zip(found, needed, strict=True))
+        decided_by = tuple(
+            replace(one, assumed=tuple(names), evidence=self.evidence, package=self.package)
+            for one, names in zip(found, needed, strict=True)
+        )
         if (claim.paper, claim.decided_by) == (self.name, decided_by):
             return claim
         own = replace(claim, paper=self.name)

@@ -1,11 +1,16 @@
 """How a statement stands for every dataset that meets its assumptions, and implications that decide it on some."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
-from marginaudit.reports.verdict import Verdict
+from marginaudit.orders import InputError, shown
+from marginaudit.reports.verdict import Evidence, Verdict
 
 
 class Status(StrEnum):
@@ -55,7 +60,7 @@ class Standing:
     ----------
     status : Status
     severity : Severity or None
-        Of a refuted statement, and of no other.
+        Of a refuted statement, and of no other; None where an audit alone has refuted it, which knows of none.
     weight : Weight
         Of a refuted statement, how much of its source rests on it.
     cause : str
@@ -111,7 +116,8 @@ class Standing:
     def __post_init__(self) -> None:
         if self.status is Status.PROVED and not self.proof:
             raise ValueError("a proved statement names its proof, page and anchor")
-        if (self.status is Status.REFUTED) is (self.severity is None):
+        unsaid = self.status is Status.REFUTED and not self.dataset
+        if unsaid if self.severity is None else self.status is not Status.REFUTED:
             raise ValueError("a refuted statement, and no other, has a severity")
 
     @property
@@ -189,6 +195,8 @@ class Implication:
         ``VIOLATED`` where the sources contradict the claim.
     assumed : tuple of str
         What the claim and the sources assume, which the dataset has to meet exactly; their paper fills it in.
+    evidence : Evidence
+        That of a verdict which follows; their paper fills it in, and in which ``package`` the page of the proof lies.
     unseen : str
         Of a contradiction, why a run need not show it, in words; "" where every run of which the claim speaks does.
     """
@@ -199,6 +207,8 @@ class Implication:
     unmet: Callable[[Any], str | None] = lambda _: None
     verdict: Verdict = Verdict.HOLDS
     assumed: tuple[str, ...] = ()
+    evidence: Evidence = Evidence.PROVED
+    package: str = ""
     unseen: str = ""
 
     def __str__(self) -> str:
@@ -217,3 +227,48 @@ def contradicts(
     return Implication(
         sources=sources, condition=condition, proof=proof, unmet=unmet, unseen=unseen, verdict=Verdict.VIOLATED
     )
+
+
+PLACE = re.compile(r"docs/([\w-]+)\.md#([\w-]+)")
+"""Place of a proof: of ``docs/proofs.md#5-x``, page and anchor."""
+
+
+def require_proof(claim: str, place: str, package: str) -> None:
+    """Look a claim's proof up: its page lies in the folder ``proofs`` of its paper's package.
+
+    Raises
+    ------
+    InputError
+        There is no such page, or no such section on it.
+    """
+    found = PLACE.fullmatch(place)
+    page = f"proofs/{found[1]}.md" if found else ""
+    anchors = _anchors(package, page) if page else None
+    if found is None:
+        lacks, expected = "", "a place such as docs/proofs.md#5-a-section"
+    elif anchors is None:
+        of = f"package {package}" if package else "paper, which names no package"
+        lacks, expected = f" and no page {page} in its {of}", "one with that section"
+    elif found[2] not in anchors:
+        lacks, expected = f" and no section {found[2]} on {page}", "the anchor of one of its headings"
+    else:
+        return
+    raise InputError(f"claim {claim}", got=f"the proof {shown(place)}{lacks}", expected=expected)
+
+
+@cache
+def _anchors(package: str, page: str) -> frozenset[str] | None:
+    """The anchors of a page of Markdown, as GitHub makes them; None where there is no such page."""
+    try:
+        text = files(package).joinpath(page).read_text(encoding="utf-8") if package else None
+    except (ModuleNotFoundError, FileNotFoundError, NotADirectoryError):
+        text = None
+    return None if text is None else frozenset(_of_headings(re.findall(r"^#{1,6} (.*)$", text, re.M)))
+
+
+def _of_headings(headings: list[str]) -> Iterator[str]:
+    seen: Counter[str] = Counter()
+    for heading in headings:
+        anchor = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+        yield f"{anchor}-{seen[anchor]}" if seen[anchor] else anchor
+        seen[anchor] += 1

@@ -13,7 +13,8 @@ from marginaudit.reports.verdict import Verdict
 
 def changed(paper: Paper, **members: Any) -> Paper:
     """The paper with other members."""
-    found: Paper = type("Changed", (type(paper),), {"claims": paper.claims, **members})()
+    members = {"__module__": type(paper).__module__, "claims": paper.claims} | members
+    found: Paper = type("Changed", (type(paper),), members)()
     return found
 
 

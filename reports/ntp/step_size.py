@@ -83,6 +83,8 @@ def as_printed_and_for_any_step(
         statement=f"Let {ORDER_ONE}. {claim.statement}",
         formula=rf"{claim.formula},\quad \eta\le\lVert W^*_{{kq}}\rVert/e",
         absent=lambda run: nothing_to_learn(run, "has no direction") or beyond_order_one(run) or claim.absent(run),
+        standing=replace(claim.standing),
+        implications=(*claim.implications,),
     )
     words = claim.source_words
     mended = f"{words.reading} " if words.corrects else ""
@@ -95,7 +97,7 @@ def as_printed_and_for_any_step(
         setting=(),
         source_words=varied(words.corrects or claim.id, f"{mended}Of steps of any size; in print eta <= O(1)."),
         standing=any_step,
-        implications=claim.implications if implications is None else implications,
+        implications=(*claim.implications,) if implications is None else implications,
     )
     return printed, variant
 

@@ -9,15 +9,23 @@ from typing import Any
 
 import pytest
 
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER, Claim
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.counterexample import counterexample_shown
-from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.judgements import Bounded, Decided
+from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.page.typeset import typeset_html
+from marginaudit.reports.row import row_from_document
 from marginaudit.reports.source_words import MOST_WORDS, Form, SourceWords
-from marginaudit.reports.standing import Severity, Standing, Status
+from marginaudit.reports.standing import OPEN, Severity, Standing, Status, proved
+from marginaudit.reports.verdict import Evidence, Finding, Verdict
 from tests.command_line import Command
 from tests.pages import ROOT
+from tests.papers import changed
+from tests.third_paper.paper import PAPER as THIRD
+from tests.third_paper.paper import ThirdPaper
 
 
 def test_a_proved_statement_without_a_proof_is_none() -> None:
@@ -108,3 +116,79 @@ def test_the_command_and_the_page_tell_them(command: Command, tmp_path: Path) ->
         for text in (words.quotation, words.place, words.reading):
             assert html.unescape(typeset_html(text)) in page
     assert re.search(r'beside, <a class="mono" href="#ntp.lemma6">ntp\.(<wbr>)?lemma6</a>:', page)
+
+
+@pytest.fixture
+def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A package with a page of proofs."""
+    (tmp_path / "elsewhere/proofs").mkdir(parents=True)
+    (tmp_path / "elsewhere/__init__.py").touch()
+    page = tmp_path / "elsewhere/proofs/proofs-third.md"
+    page.write_text("# Proofs\n\n## 1. `third.below-largest`\n\n## Twice\n\n## Twice\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    return "elsewhere"
+
+
+def of_third(package: str, place: str) -> ThirdPaper:
+    claim = replace(THIRD.claims[0], paper="", standing=proved(place))
+    found: ThirdPaper = type("Mine", (ThirdPaper,), {"claims": (claim,), "package": package})()
+    return found
+
+
+@pytest.mark.parametrize("anchor", ["1-thirdbelow-largest", "twice-1"])
+def test_what_a_paper_from_elsewhere_proves_is_proved_by_its_author(outside: str, anchor: str) -> None:
+    mine = of_third(outside, f"docs/proofs-third.md#{anchor}")
+    run = THIRD.run(THIRD.kind.cases["three-numbers"]())
+    row = mine.claims[0].judge(run)
+    assert (row.verdict.value, row.evidence.value, row.standing) == ("holds", "proved by its author", "proved")
+    assert row.detail.startswith("Proved by its author for every dataset that meets its assumptions, as this one does")
+    assert row_from_document(row.as_document(), "row").evidence is Evidence.PROVED_BY_AUTHOR
+    assert LEDGER["sharp.lemma6"].judge(Run(CASES["example-1"](), Config(steps2=9))).evidence is Evidence.PROVED
+
+
+@pytest.mark.parametrize(
+    ("package", "place", "said"),
+    [
+        ("elsewhere", "docs/no-such-page.md#nowhere", "no page proofs/no-such-page.md in its package elsewhere"),
+        ("elsewhere", "docs/proofs-third.md#nowhere", "no section nowhere on proofs/proofs-third.md"),
+        ("elsewhere", "docs/proofs-third.md", "expected a place such as"),
+        ("no_such_package", "docs/proofs-third.md#twice", "no page proofs/proofs-third.md in its package no_such"),
+        ("", "docs/proofs-third.md#twice", "in its paper, which names no package"),
+    ],
+)
+def test_a_proof_that_is_not_there_is_an_error(outside: str, package: str, place: str, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)) as error:
+        of_third(package, place)
+    assert str(error.value).startswith(f"claim third.below-largest: got the proof '{place}'")
+    built_in = replace(LEDGER["sharp.lemma6"], standing=proved("docs/proofs.md#nowhere"))
+    [lemma, *_] = changed(PAPERS[0], claims=(built_in,), figures=()).claims
+    with pytest.raises(InputError, match=r"claim sharp\.lemma6: .* no section nowhere on proofs/proofs\.md"):
+        lemma.judge(Run(CASES["example-1"](), Config(steps2=9)))
+
+
+def test_another_statement_inherits_no_standing() -> None:
+    lemma, other = LEDGER["ntp.lemma7"], LEDGER["sharp.lemma6"].judgement
+    changes: tuple[dict[str, Any], ...] = (
+        {"id": "mine"},
+        {"statement": "s"},
+        {"assumptions": ()},
+        {"judgement": other},
+    )
+    for change in changes:
+        twin = replace(lemma, **change)
+        assert (twin.standing, twin.implications) == (OPEN, ())
+        assert replace(twin, instead="i").standing is OPEN
+        given = replace(lemma, **change, standing=replace(lemma.standing), implications=(*lemma.implications,))
+        assert (given.standing, given.implications) == (lemma.standing, lemma.implications)
+    for same in ({}, {"instead": "i"}, {"source": "s"}):
+        assert replace(lemma, **same).standing is lemma.standing  # type: ignore[arg-type]
+
+
+def test_no_judgement_gives_a_proof() -> None:
+    claimed = Decided(lambda _: Finding(Verdict.HOLDS, Evidence.PROVED), "test")
+    claim = Claim(id="mine", source="", statement="s", formula="x", assumptions=(), judgement=claimed)
+    row = claim.judge(THIRD.run(THIRD.kind.cases["three-numbers"]()))
+    assert (row.verdict, row.detail) == (
+        Verdict.BROKEN,
+        "Its code returned the evidence proved, which a standing alone gives.",
+    )
