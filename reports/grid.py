@@ -34,9 +34,15 @@ class Grid:
     long: frozenset[int] = frozenset()
 
 
+LEAST_SHOWN = 1e-308
+"""Smaller numbers that are not 0 are told as below it: float64 has not all digits of them, or none."""
+
+
 def brief(value: float | None) -> str:
     """A number in four digits, a whole one below 10^7 in full, a dash for none.
 
+    >>> brief(5e-324), brief(-5e-324), brief(0.0)
+    ('below 1e-308', 'above -1e-308', '0')
     >>> brief(None), brief(54527), brief(10**18), brief(0.000123456), brief(2/3), brief(10**400)
     ('–', '54527', '1e+18', '0.0001235', '0.6667', '1.000e+400')
     """
@@ -44,6 +50,8 @@ def brief(value: float | None) -> str:
         return NONE
     if isinstance(value, int) and abs(value) < 10**7:
         return str(value)
+    if _tiny(value):
+        return f"below {LEAST_SHOWN:g}" if value > 0 else f"above -{LEAST_SHOWN:g}"
     try:
         return f"{value:.4g}"
     except OverflowError:  # of a whole number beyond all floats
@@ -68,9 +76,13 @@ def at_least(value: float | None) -> str:
     return _rounded(value, ROUND_FLOOR, 4)
 
 
+def _tiny(value: float) -> bool:
+    return 0 < abs(value) < LEAST_SHOWN
+
+
 def _rounded(value: float | None, rounding: str, digits: int) -> str:
     """A number in so few digits; of a float the shortest decimal is rounded, as JSON has it."""
-    if value is None or (isinstance(value, int) and abs(value) < 10**7):
+    if value is None or (isinstance(value, int) and abs(value) < 10**7) or _tiny(value):
         return brief(value)
     whole = Decimal(value) if isinstance(value, int) else Decimal(repr(float(value)))
     found = Context(prec=digits, rounding=rounding).plus(whole)

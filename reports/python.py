@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from marginaudit.orders import InputError, printable, shown
 from marginaudit.reports.audit.auditing import Audit, audited, distinct_names
 from marginaudit.reports.audit.ledger import all_papers, configs_of, matching_ids
+from marginaudit.reports.audit.plugins import warn
 from marginaudit.reports.audit.sources import (
     cases_of,
     comparing,
@@ -31,7 +32,7 @@ from marginaudit.reports.page.exports import tables_of
 from marginaudit.reports.page.write import write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import curve_title, measured_figure
-from marginaudit.reports.row import ReportRow, as_read, names
+from marginaudit.reports.row import ReportRow, names
 from marginaudit.reports.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, SECONDS, settings_of
 from marginaudit.reports.study.audit import audit_datasets
 from marginaudit.reports.study.store import Store
@@ -92,10 +93,10 @@ class Report(Audit):
         return measured_figure(curve_title(name, claim), finding.curve, finding)
 
     def to_dataframe(self) -> "DataFrame":
-        """The verdicts, a row each, with the slack that `marginaudit.reports.row.slack` reads."""
+        """The verdicts, a row each."""
         from pandas import DataFrame
 
-        rows, columns = as_read(row.as_document() for row in self.rows), list(names(Output.FRAME))
+        rows, columns = [row.as_document() for row in self.rows], list(names(Output.FRAME))
         return DataFrame([[row[column] for column in columns] for row in rows], columns=columns)
 
     def table(self, name: str) -> "DataFrame":
@@ -122,13 +123,14 @@ class Report(Audit):
         Raises
         ------
         InputError
-            The path is of no report.
+            The path is of no report, or the two have no row in common.
         """
         from pandas import DataFrame
 
         old = side_of(other.as_document(), "other") if isinstance(other, Audit) else read_sides(Path(other))[0]
-        found = compare(old, side_of(self.as_document(), "this report")).changes
-        return DataFrame([vars(change) for change in found], columns=[field.name for field in fields(Change)])
+        found = compare(old, side_of(self.as_document(), "this report"))
+        found.require_rows()
+        return DataFrame([vars(change) for change in found.changes], columns=[field.name for field in fields(Change)])
 
     def save(self, folder: str | PathLike[str], exports: str | Sequence[str] = ()) -> Path:
         """Write the report into a folder, as ``marginaudit audit --out`` does, and return the path of its page.
@@ -187,10 +189,10 @@ def audit(
     >>> report.verdict("ntp.prop2.closed-form").verdict
     <Verdict.HOLDS: 'holds'>
     """
-    papers = all_papers(lambda _: None)
+    papers = all_papers(warn)
     chosen = _claims(claims, papers)
     if data is None:
-        found = cases_of([paper for paper in papers if any(map(paper.judges, chosen))], lambda _: None)
+        found = cases_of([paper for paper in papers if any(map(paper.judges, chosen))], warn)
     else:
         data = list(data) if isinstance(data, Iterator) else data
         several = isinstance(data, Iterable) and not isinstance(data, str | bytes | PathLike | Mapping)
@@ -244,7 +246,7 @@ def conform(data: Any, file: str | PathLike[str], **settings: Any) -> Conformity
     InputError
         One line: what was got, what is expected.
     """
-    source = source_of(data, all_papers(lambda _: None))
+    source = source_of(data, all_papers(warn))
     compare, known = comparing(source), source.paper.usual("conform")
     for name in settings:
         if name not in settings_of(type(known)):
@@ -258,7 +260,7 @@ def _quiet(_dataset: str, _what: str) -> Any:
 
 
 def _claims(wanted: str | Claim | Iterable[str | Claim] | None, papers: Sequence[Paper]) -> list[Claim]:
-    known = all_claims(papers, None, lambda _: None)
+    known = all_claims(papers, None, warn)
     if wanted is None:
         return list(known.values())
     found: dict[str, Claim] = {}

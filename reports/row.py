@@ -1,6 +1,6 @@
 """A row of results: an audit's report on one claim and dataset, and the columns of each output."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from sys import float_info
@@ -44,7 +44,7 @@ class About:
     claim: str = field(metadata=column(ALL_ROWS | Output.TABLE | Output.KEPT))
     dataset: str = field(metadata=column(ALL_ROWS | Output.TABLE | Output.KEPT))
     run: str | None = field(default=None, metadata=column(ALL_ROWS))
-    premise: Literal["met", "carried over"] = field(default="met", metadata=column(ALL_ROWS))
+    premise: Literal["met", "carried over"] = field(default="met", metadata=column(ALL_ROWS | Output.KEPT))
     settings: dict[str, Any] = field(default_factory=dict, metadata=column(Output.KEPT))
 
     @property
@@ -98,11 +98,9 @@ class ReportRow(Finding, About):
         return {name: value.value if isinstance(value, StrEnum) else value for name, value in found.items()}
 
     def kept(self) -> dict[str, Any]:
-        """The columns that comparisons read, as plain JSON data without nulls, false and empty objects."""
+        """The columns that comparisons read, as plain JSON data without nulls and `LEFT_OUT`."""
         found = self.as_document(Output.KEPT)
-        return {
-            name: value for name, value in found.items() if value is not None and value is not False and value != {}
-        }
+        return {name: value for name, value in found.items() if value is not None and value != LEFT_OUT.get(name)}
 
 
 def names(output: Output) -> tuple[str, ...]:
@@ -114,7 +112,7 @@ def names(output: Output) -> tuple[str, ...]:
     return tuple(known.name for known in columns(ReportRow, output))
 
 
-LEFT_OUT: Mapping[str, Any] = {"settings": {}, "beyond_the_run": False}
+LEFT_OUT: Mapping[str, Any] = {"settings": {}, "premise": "met", "beyond_the_run": False}
 """Values other than null that `ReportRow.kept` leaves out."""
 
 
@@ -140,29 +138,3 @@ CARRIED_OVER = "carried over to runs that are not known to be the paper's algori
 def evidence_text(row: Mapping[str, Any]) -> str:
     """The evidence of a row of report.json for readers, and whether its premise was carried over."""
     return str(row["evidence"]) if row["premise"] == "met" else f"{row['evidence']}, {row['premise']}"
-
-
-def as_read(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of report.json with the slack that tables have: above 1 there is room, whatever the bound's side."""
-    return [{**row, "slack": slack(row)} for row in rows]
-
-
-def slack(row: Mapping[str, Any]) -> Number:
-    """The slack of a row of report.json as readers see it: above 1 there is room, below 1 the bound is broken.
-
-    bound / measured under an upper bound, measured / bound above a lower one, and the other way round for negative
-    numbers; None of an equality or a limit, and where the two have different signs and there is room.
-
-    >>> [slack({"slack": 0.5, "side": side, "measured": 4.0}) for side in ("upper", "lower", None)]
-    [0.5, 2.0, None]
-    >>> [slack({"slack": found, "side": "upper", "measured": -4.0}) for found in (0.5, -2.0)]
-    [2.0, None]
-    """
-    found: Number = row["slack"]
-    if found is None or row["side"] is None:
-        return None
-    negative = row["measured"] is not None and row["measured"] < 0
-    if (row["side"] == "upper") is not negative:
-        return found
-    turned: Number = finite(1 / found) if found > 0 else None
-    return turned

@@ -22,7 +22,7 @@ from marginaudit.reports.grid import NONE, bound
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.processes import forkable, one_thread
-from marginaudit.reports.row import ReportRow, as_read, evidence_text, names
+from marginaudit.reports.row import ReportRow, evidence_text, names
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.settings import CLAIM_TIMEOUT
 from marginaudit.reports.standing import Standing, Status
@@ -236,7 +236,7 @@ class Audit:
     def _repr_html_(self) -> str:
         header = names(Output.TABLE)
         failed = [row for row in self.rows if row.finding.verdict in (Verdict.VIOLATED, Verdict.BROKEN)]
-        read = [row | {"evidence": evidence_text(row)} for row in as_read(row.as_document() for row in failed)]
+        read = [row | {"evidence": evidence_text(row)} for row in (row.as_document() for row in failed)]
         rows = [[bound(row) if name == "bound" else row[name] for name in header] for row in read]
         title, columns, matrix = self._matrix()
         return html_table(title, header, rows) if rows else html_table(title, columns, matrix)

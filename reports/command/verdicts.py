@@ -13,7 +13,7 @@ from marginaudit.reports.audit.auditing import Row as AuditRow
 from marginaudit.reports.command.console import print_line, print_summary, print_table, width
 from marginaudit.reports.grid import bound, brief
 from marginaudit.reports.page.theorems import accused, failing, statement_names
-from marginaudit.reports.row import CARRIED_OVER, evidence_text, slack
+from marginaudit.reports.row import CARRIED_OVER, evidence_text
 from marginaudit.reports.row import names as columns_of
 from marginaudit.reports.standing import Fault
 from marginaudit.reports.tally import cause, counts, others_in_words
@@ -148,7 +148,7 @@ def _shown(row: Row, name: str, names: Mapping[str, str]) -> Any:
         return evidence_text(row)
     if name == "statement":
         return names[row["claim"]]
-    return slack(row) if name == "slack" else row[name]
+    return row[name]
 
 
 def _in_short(claim: str, rows: Sequence[Row]) -> tuple[str, str, str]:
@@ -157,5 +157,5 @@ def _in_short(claim: str, rows: Sequence[Row]) -> tuple[str, str, str]:
     carried = sum(row["premise"] != "met" for row in rows)
     told += f"; {carried} carried over" if carried else ""
     worst = min(rows, key=lambda row: list(Verdict).index(row["verdict"]))
-    room = slack(worst)
+    room = worst["slack"]
     return claim, told, worst["dataset"] + ("" if room is None else f", slack {brief(room)}")

@@ -7,7 +7,7 @@ from sys import float_info
 from typing import Literal, TypeAlias
 
 from marginaudit.reports.judgements import ALLOWANCE
-from marginaudit.reports.row import ReportRow, slack
+from marginaudit.reports.row import ReportRow
 from marginaudit.reports.verdict import Evidence, Verdict
 
 NUMBERS = ("slack", "constant", "informative_from")
@@ -55,7 +55,7 @@ def worse(old: ReportRow, new: ReportRow, tolerance: float | None = None) -> str
     """Say in one line why the new row is worse than the old one; None where it is not.
 
     Compared are whether the premise is met, then the verdict, and of the same verdict the evidence and three numbers,
-    on one side and by their ratio, with no absolute floor: ``slack`` as tables show it (worse downwards), ``constant``
+    on one side and by their ratio, with no absolute floor: ``slack`` (worse downwards), ``constant``
     (upwards for an upper bound, downwards for a lower one) and ``informative_from`` (upwards). A number that is lost is
     worse, but for a slack that no number says: see `_no_ratio`.
 
@@ -96,7 +96,7 @@ def _numbers(old: ReportRow, new: ReportRow, tolerance: float | None) -> Iterato
             continue
         rows = (old, new)
         was, now = (_room(row, what) for row in rows)
-        before, after = (None if _room(row, what) is None else _shown(row, what) for row in rows)
+        before, after = (None if _room(row, what) is None else getattr(row, what) for row in rows)
         within, hidden_by = (_bar(row, what, tolerance) for row in rows)
         if was is None and now is None:
             continue
@@ -123,18 +123,12 @@ def _no_ratio(row: ReportRow, what: str) -> bool:
     return abs(log(abs(row.bound)) - log(abs(row.measured))) > log(float_info.max)
 
 
-def _shown(row: ReportRow, what: str) -> float | None:
-    """The number as tables show it: a slack above 1 is room, whatever the bound's side."""
-    found: float | None = getattr(row, what)
-    return slack({"slack": found, "side": row.side, "measured": row.measured}) if what == "slack" else found
-
-
 def _room(row: ReportRow, what: str) -> float | None:
     """Logarithm of a number, signed so that more is better; None where the number measures no slack.
 
     That is a slack or a constant without a side, as of an equality or a limit, and a slack across zero.
     """
-    value = _shown(row, what)
+    value: float | None = getattr(row, what)
     if value is None or value < 0 or (what == "slack" and value == 0):
         return None
     size = log(value) if value else -inf

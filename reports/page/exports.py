@@ -13,7 +13,7 @@ from marginaudit.reports.grid import Grid, bound, brief
 from marginaudit.reports.page.files import csv_text
 from marginaudit.reports.page.latex import latex, latex_text
 from marginaudit.reports.paper import Paper, Table
-from marginaudit.reports.row import as_read, evidence_text, names
+from marginaudit.reports.row import evidence_text, names
 from marginaudit.reports.verdict import Output
 
 EXPORTED = (".tex", ".bib", ".md", ".parquet", ".pdf")
@@ -38,7 +38,7 @@ def exported(papers: Sequence[Paper], document: Mapping[str, Any], formats: Iter
     tables = list(tables_of(papers, document))
     for form in formats:
         if form == "parquet":
-            files["tables/verdicts.parquet"] = _parquet(names(Output.CSV), as_read(document["verdicts"]))
+            files["tables/verdicts.parquet"] = _parquet(names(Output.CSV), document["verdicts"])
             for table, found in tables:
                 files[f"tables/{table.name}.parquet"] = _parquet(table.columns, table.rows(found))
         elif form in WRITERS:
@@ -75,7 +75,7 @@ def _verdicts(document: Mapping[str, Any]) -> Iterator[Grid]:
     """The verdicts on each dataset."""
     columns = [name for name in names(Output.TABLE) if name != "dataset"]
     for data in document["datasets"]:
-        rows = as_read(row for row in document["verdicts"] if row["dataset"] == data["name"])
+        rows = [row for row in document["verdicts"] if row["dataset"] == data["name"]]
         yield Grid(
             f"Verdicts on {data['name']}",
             tuple(name.replace("_", " ") for name in columns),

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 
 from marginaudit.orders import counted, printable
 from marginaudit.reports.audit.auditing import Audit, Row
-from marginaudit.reports.by_proof import OWN_PROOF
+from marginaudit.reports.by_proof import own_proof
 from marginaudit.reports.claim import IN_DOLLARS
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
 from marginaudit.reports.grid import Grid, bound, brief, powers
@@ -31,7 +31,7 @@ from marginaudit.reports.page.theorems import FORMS, WHOSE, accused, failing, fo
 from marginaudit.reports.page.typeset import title_html, typeset_html
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import PAGE, STANDINGS, VERDICTS
-from marginaudit.reports.row import CARRIED_OVER, slack
+from marginaudit.reports.row import CARRIED_OVER
 from marginaudit.reports.tally import cause
 from marginaudit.reports.verdict import Evidence, Verdict
 
@@ -44,7 +44,7 @@ MOST_LINES = 100
 LEGEND: dict[str, Any] = {
     "forms": FORMS,
     "whose": WHOSE,
-    "glyphs": {Evidence.PROVED: "∎", Evidence.EXACT: "=", Evidence.CERTIFIED: "⊂", Evidence.FLOAT64: "≈"},
+    "glyphs": dict(zip(Evidence, "∎□=⊂≈", strict=True)),
     "bound": bound,
     "worst_first": [verdict.value for verdict in Verdict],
     "colours": {name.value: colour for colours in (VERDICTS, STANDINGS) for name, colour in colours.items()},
@@ -260,10 +260,9 @@ def _rows(audit: Audit, audited: Sequence[Row], *, in_python: bool) -> list[dict
     sources = {one.name: one.source for one in audit.audited}
     rows = []
     for number, row in enumerate(audited, start=1):
-        found, proof = row.as_document(), OWN_PROOF.format(proof=row.claim.standing.proof)
+        found, proof = row.as_document(), own_proof(str(row.claim.standing.proof), row.paper.evidence)
         config = audit.configs[row.paper.name]
         more = {
-            "slack": slack(found),
             "below": _visible(found["detail"]).removeprefix(proof).lstrip(),
             "place": f"{row.claim.id}:{number}",
             "command": command(row, sources[row.dataset], config, audit.claims_file, in_python),

@@ -8,7 +8,12 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.source_words import Form
 
-NAMED = re.compile(r"\b(Theorem|Lemma|Proposition|Corollary|Remark|Example|[Ff]igure) ([0-9]+)|\beqs?\. ([0-9]+)")
+NUMBER = r"(?:[A-Z]\.?)?[0-9]+(?:\.[0-9]+)*(?:\([0-9A-Za-z]{1,4}\))?"
+"""Number of a theorem: 4, 4.1(3), A.2."""
+
+NAMED = re.compile(
+    rf"\b(Theorem|Lemma|Proposition|Corollary|Remark|Example|[Ff]igure) ({NUMBER})|\beqs?\. \(?([0-9]+(?:\.[0-9]+)*)"
+)
 
 PRINTED, RECONSTRUCTED, REDERIVED = "as printed", "reconstructed", "re-derived"
 SHARPER, VARIANT, OWN, CONTROL = "sharper", "varied", "your claim", "control"
@@ -38,6 +43,12 @@ def theorem(claim: Claim, known: Mapping[str, Claim]) -> str:
     """The theorem, lemma, .. that a statement is about; its source where that names none; without one its id.
 
     A statement beside a printed one belongs to that one's.
+
+    >>> from marginaudit.reports.audit.ledger import LEDGER
+    >>> from dataclasses import replace
+    >>> sources = "Theorem 4.1(3)", "a proof of Lemma A.2.", "eq. (4.1)", "Theorem 1's proof, eq. 90"
+    >>> [theorem(replace(LEDGER["snap.lemma1"], source=source), {}) for source in sources]
+    ['Theorem 4.1(3)', 'Lemma A.2', 'Equation 4.1', 'Theorem 1']
     """
     beside = known.get(claim.source_words.corrects)
     if beside is not None and beside is not claim:
@@ -60,7 +71,7 @@ def statement_name(claim: Claim, paper: Paper, known: Mapping[str, Claim]) -> st
     ['Lemma 11, eq. 64, re-derived', 'Theorem 1 (a), any t']
     """
     name = theorem(claim, known)
-    if not re.fullmatch(r"[A-Z][a-z]+ [0-9]+", name):
+    if not re.fullmatch(rf"[A-Z][a-z]+ {NUMBER}", name):
         return ""
     whose, *parts = claim.id.split(".")
     kind = name.lower().partition(" ")[0]

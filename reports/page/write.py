@@ -15,7 +15,7 @@ from marginaudit.reports.page.html import page
 from marginaudit.reports.page.pictures import drawn, rendered_as
 from marginaudit.reports.page.proofs import proof_pages
 from marginaudit.reports.paper import Figure, RunRecords
-from marginaudit.reports.row import as_read, names
+from marginaudit.reports.row import names
 from marginaudit.reports.statements import graph_figures
 from marginaudit.reports.verdict import Output
 
@@ -66,7 +66,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
         files |= {f"figures/{figure.name}{ending}": content for ending, content in found.items()}
 
     document = audit.as_document()
-    files["verdicts.csv"] = csv_table(names(Output.CSV), as_read(document["verdicts"]))
+    files["verdicts.csv"] = csv_table(names(Output.CSV), document["verdicts"])
     for table, of_datasets in tables_of(audit.papers, document):
         files[f"tables/{table.name}.csv"] = csv_table(table.columns, table.rows(of_datasets))
     files |= exported(audit.papers, document, exports)

@@ -15,7 +15,6 @@ from marginaudit.orders import InputError, file_content, shown, shown_path
 from marginaudit.orders.reading import csv_rows, utf_8_text
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.page.small import small_page
-from marginaudit.reports.row import slack
 from marginaudit.reports.study.grid import Outcome, RunsTask
 from marginaudit.reports.study.spec import Spec
 from marginaudit.reports.verdict import Verdict
@@ -142,7 +141,7 @@ def statement_rows(keep: Sequence[str], runs: Rows, place: Place) -> Rows:
 
     How many audits gave each verdict, and the first run that gave the worst. Of constants and slacks, where they and
     the side of their bound were kept: the worst with its run, that of `SHARE`, and the median; none where a violated
-    audit has no number. A slack is worst where it is least (see `row.slack`), and so is the constant of a lower bound;
+    audit has no number. A slack is worst where it is least (see `Finding`), and so is the constant of a lower bound;
     that of an upper one where it is largest, and of bounds on both sides there is none.
     """
     done = [run for run in runs if run["status"] == "done"]
@@ -160,7 +159,7 @@ def _row(done: Rows, claim: str, place: Place) -> dict[str, Any]:
     sides = {run.get(claim + SIDE) for run in done} - {None}
     numbers = {
         "constant": [run.get(f"{claim}:constant") if len(sides) == 1 else None for run in done],
-        "slack": [_slack(run, claim) for run in done],
+        "slack": [run.get(f"{claim}:slack") for run in done],
     }
     fails = [run[claim + VERDICT] == Verdict.VIOLATED for run in done]
     for name, values in numbers.items():
@@ -172,12 +171,6 @@ def _row(done: Rows, claim: str, place: Place) -> dict[str, Any]:
             largest = name == "constant" and sides == {"upper"}
             row |= dict(zip(columns, _worst(known, place, largest=largest), strict=True))
     return row
-
-
-def _slack(run: Mapping[str, Any], claim: str) -> float | None:
-    """The slack as tables show it; None where it is below 0 and the claim is not violated."""
-    found = slack({name: run.get(f"{claim}:{name}") for name in ("slack", "side", "measured")})
-    return None if found is not None and found < 0 and run[claim + VERDICT] != Verdict.VIOLATED else found
 
 
 def _worst(

@@ -170,9 +170,10 @@ def faults(row: Mapping[str, Any], answer: Answer) -> list[str]:
     if not worst:
         entry, tightest = least[0]
         found.append(f"worst step {step} with room {room(entry):.4g}, and{where(tightest)} has {room(tightest):.4g}")
-    off = 0.0 if slack is None or abs(measured) < TINY else abs(slack * measured - bound)
-    if off > (1e-6 + allowed) * abs(bound) + TINY:
-        found.append(f"slack {slack!r} is not {bound!r} over {measured!r}")
+    large, small = (bound, measured) if (row["side"] == "upper") is (measured > 0) else (measured, bound)
+    off = 0.0 if slack is None or abs(measured) < TINY else abs(slack * small - large)
+    if off > (1e-6 + allowed) * abs(large) + TINY or (slack is not None and row["side"] is None):
+        found.append(f"slack {slack!r} is not {large!r} over {small!r}")
     return found
 
 

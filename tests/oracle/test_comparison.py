@@ -29,6 +29,7 @@ HOLDS = {
     "measured": 1.0,
     "bound": 1.5,
     "slack": 1.5,
+    "side": "upper",
     "worst_step": 2,
     "repeats_within": None,
     "first_violation": None,
@@ -50,7 +51,7 @@ def test_right_rows_pass() -> None:
     assert kinds(HOLDS, TRUE) == []
     assert kinds(VIOLATED, FALSE) == []
     assert kinds(IN_VACUO, VACUOUS) == []
-    assert kinds(HOLDS | {"measured": 1.5, "bound": 1.0, "slack": 1 / 1.5, "worst_step": 1}, LOWER) == []
+    assert kinds(HOLDS | {"measured": 1.5, "bound": 1.0, "side": "lower", "worst_step": 1}, LOWER) == []
     assert kinds(silent("not-applicable"), Answer(), ["injective"]) == []
     assert kinds(silent("not-applicable"), Answer(silent="one token")) == []
     assert kinds(silent("not-applicable"), Answer(perhaps="no recorded step")) == []
@@ -99,7 +100,8 @@ def test_broken_is_never_right(verdict: str) -> None:
         (HOLDS | {"measured": 1.0 + 1e-8}, TRUE),
         (HOLDS | {"slack": 1.4}, TRUE),
         (HOLDS | {"measured": 0.5, "slack": 3.0, "worst_step": 3}, TRUE),
-        (HOLDS | {"measured": 3.0, "bound": 1.0, "slack": 1 / 3, "worst_step": 2}, LOWER),
+        (HOLDS | {"measured": 3.0, "bound": 1.0, "slack": 3.0, "side": "lower", "worst_step": 2}, LOWER),
+        (HOLDS | {"measured": 1.5, "bound": 1.0, "slack": 1 / 1.5, "side": "lower", "worst_step": 1}, LOWER),
         (VIOLATED | {"first_violation": 4}, FALSE),
         (VIOLATED | {"first_violation": None}, FALSE),
     ],

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars
+import pyarrow
 import pytest
 from pandas import DataFrame, read_csv
 from pandas.testing import assert_frame_equal
@@ -26,7 +28,7 @@ from marginaudit.reports import LEDGER, Finding, Series, Verdict
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.quantities import attention
 from marginaudit.reports.python import Report, audit
-from marginaudit.reports.row import names, slack
+from marginaudit.reports.row import names
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Output
 from tests.command_line import SHORT, SVOP, Command, dataset_file, files_of
@@ -110,7 +112,7 @@ def test_a_table_of_all(report: Report) -> None:
     for record, row in zip(frame.to_dict("records"), report.rows, strict=True):
         assert (record["claim"], record["dataset"]) == (row.claim.id, row.dataset)
         assert record["verdict"] == row.finding.verdict.value
-        expected = slack(row.as_document())
+        expected = row.finding.slack
         assert record["slack"] == expected or (np.isnan(record["slack"]) and expected is None)
 
 
@@ -178,7 +180,7 @@ def test_classes_of_a_dataframe_and_of_a_document() -> None:
             DataFrame({"tokens": ["a"], "next": ["b"], "count": [1.5]}),
             "data: /samples/0/count: got 1.5, expected a whole",
         ),
-        ({("b",): "b"}, "data: /('b',): got ('b',), expected a key that is a string"),
+        ({"samples": [], ("b",): "b"}, "data: /('b',): got ('b',), expected a key that is a string"),
         (np.array("a b"), "'a b': got no file of that name, expected "),
     ],
     ids=["columns", "sentence", "next", "text", "probabilities", "empty", "count", "key", "no array"],
@@ -213,16 +215,47 @@ def test_an_audit_of_what_python_has() -> None:
         assert [one.name for one in found.audited] == known
 
 
+def test_tables_of_polars_and_arrow_are_those_of_pandas() -> None:
+    for columns in (
+        {"sentence": ["S V O", "V O"]},
+        {"sentence": [["S", "V", "O"], ["V", "O"]]},
+        {"tokens": ["a q", "b"], "next": ["b", "a"], "count": [2, None]},
+        {"next": ["m", "n"], "query": ["q", "q"], "token": ["a", "b"], "probability": [1.0, 1.0]},
+    ):
+        frame = DataFrame(columns)
+        for other in (polars.DataFrame(columns), pyarrow.table(columns)):
+            assert repr(marginaudit.dataset(other)) == repr(marginaudit.dataset(frame))
+    for series in (polars.Series(["S V", "V O"]), polars.Series([["S", "V"], ["V", "O"]])):
+        found = audit(series, claims="ntp.prop2.closed-form", config=QUICK)
+        assert [one.name for one in found.audited] == ["dataset"]
+        assert repr(found.sources[0].dataset) == repr(marginaudit.dataset(["S V", "V O"]))
+
+
 def test_a_table_is_that_of_the_file(report: Report, tmp_path: Path) -> None:
     report.save(tmp_path)
     for name in ("direction", "proposition2"):
-        kept = read_csv(tmp_path / f"tables/{name}.csv")
+        kept = read_csv(tmp_path / f"tables/{name}.csv", keep_default_na=False, na_values=[""])
         assert list(kept.columns) == list(report.table(name).columns)
         numbers = kept.select_dtypes("number").columns.difference(["predicted_optimal", "predicted_non_optimal"])
         assert set(kept["dataset"]) == set(report.table(name)["dataset"])
         assert_frame_equal(report.table(name)[numbers], kept[numbers], check_dtype=False, rtol=1e-15)
     with pytest.raises(KeyError, match="table 'nope': expected one of direction, proposition2"):
         report.table("nope")
+
+
+def test_names_that_pandas_takes_for_missing_come_back_as_the_tutorials_read_them(tmp_path: Path) -> None:
+    sentences = [["NaN", "null", "O", "P"], ["null", "O", "P"], ["O", "P", "P"], ["P", "NaN", "null"]]
+    found = audit({"name": "NA", "sentences": sentences}, claims="ntp.prop*", config=QUICK)
+    found.save(tmp_path)
+    call = re.search(r"read_csv\(.*verdicts.csv\", (.*)\)", (ROOT / "docs/tutorials/start.md").read_text("utf-8"))
+    assert call is not None
+    how = eval(f"dict({call[1]})")
+    kept = read_csv(tmp_path / "verdicts.csv", **how)
+    assert set(kept["dataset"]) == {"NA"}
+    assert kept["measured"].isna().tolist() == found.to_dataframe()["measured"].isna().tolist()
+    table = read_csv(tmp_path / "tables/proposition2.csv", **how)
+    assert set(table["dataset"]) == {"NA"}
+    assert set(table["query"]) == set(found.table("proposition2")["query"]) > {"null"}
 
 
 def test_what_changed_from_another_report(report: Report, tmp_path: Path) -> None:
@@ -236,17 +269,26 @@ def test_what_changed_from_another_report(report: Report, tmp_path: Path) -> Non
     back = report.compare(other)
     assert "ntp.lemma2" in set(back[back["direction"] == "gone"]["claim"])
     assert other.compare(tmp_path / "report.json").equals(changes)
+    apart = audit("section-7", claims="ntp.lemma2", config=QUICK)
+    with pytest.raises(InputError, match="this report: got no claim on a dataset that other has too, expected two"):
+        apart.compare(report)
 
 
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
         ({"data": "nowhere"}, "'nowhere': got no file of that name, expected "),
-        ({"data": 3}, "the dataset: got int, expected "),
+        ({"data": 3}, "data: got 3 of type int, expected a dict, sentences, a DataFrame, a path, "),
         ({"data": []}, "data: got no dataset, expected one or more"),
         ({"data": {"sentences": [["a", 3]]}}, "data: /sentences/0/1: got 3, expected a string"),
         ({"data": [["a"]]}, "data: /sentences/0: got an array of 1 entry, expected at least 2"),
-        ({"data": b"example-1"}, "the dataset: got bytes, expected "),
+        ({"data": b"example-1"}, "data: got b'example-1' of type bytes, expected a dict, "),
+        (
+            {"data": {"sentence": [["a", "b"]]}},
+            "data: got a document of no kind, expected sentences (/sentence: got an unknown key, expected one of name, "
+            "vocabulary, sentences, samples, next_token, embedding) or sequence classes (/sentence: got an unknown "
+            "key, expected one of name, M, classes)",
+        ),
         ({"claims": []}, "claims: got none, expected one or more"),
         ({"claims": 3}, "claims: got 3, expected ids, patterns or Claims"),
         ({"claims": ["ntp.lemma2", 3]}, "claims: got 3, expected ids, patterns or Claims"),

@@ -45,7 +45,7 @@ WIDEST = {
 Found = tuple[str, Disagreement]
 
 CERTIFIED = ("snap.lemma1", "snap.lemma3", "snap.remark1.rederived")
-EXACTLY_VIOLATED = "snap.lemma17"
+EXACTLY_VIOLATED = "snap.lemma17.literal"
 
 
 def check(document: Mapping[str, Any], audit: Audited) -> list[Found]:
@@ -85,10 +85,11 @@ def row_faults(
         return
     yield from _evidence(claim, row)
     failing = [name for name in statement.needs if known[name] is False]
-    if not failing and not all(known[name] for name in statement.setting):
+    outside = [known[name] for name in statement.setting if not known[name]]
+    if outside and not failing:
         if verdict in ("not-applicable", "inconclusive"):
             return
-        if verdict == "violated" or row["evidence"] != "proved":
+        if False in outside and (verdict == "violated" or row["evidence"] != "proved"):
             yield Disagreement("verdict", f"{verdict} {row['evidence']} outside the setting")
     silent = [] if failing else [reason(T) for reason in statement.silent]
     reasons = failing or [reason for reason in silent if reason]
@@ -122,8 +123,9 @@ def _sides(row: Mapping[str, Any], bar: float, there: list[Sides]) -> Iterator[D
     measured, bound, slack = row["measured"], row["bound"], row["slack"]
     if measured is None or bound is None:
         return
-    if slack is not None and abs(slack * measured - bound) > ALLOWANCE * abs(bound) + TINY:
-        yield Disagreement("number", f"slack {slack!r} is not {bound!r} over {measured!r}")
+    large, small = (bound, measured) if (row["side"] == "upper") is (measured > 0) else (measured, bound)
+    if slack is not None and (row["side"] is None or abs(slack * small - large) > ALLOWANCE * abs(large) + TINY):
+        yield Disagreement("number", f"slack {slack!r} is not {large!r} over {small!r}")
     if not there:
         return
     fitting = [one for one in there if one.fit(measured, bound, bar)]

@@ -197,7 +197,7 @@ def test_two_sweeps(command: Command, tmp_path: Path) -> None:
         ("worse", "V = 4, seed = 0", "a", "slack")
     ]
     assert found["settings"] == [{"name": "steps1", "old": "900", "new": "50"}]
-    nearer = swept(tmp_path / "new", RUNS.replace("violated,2.0", "violated,2.00000001"))
+    nearer = swept(tmp_path / "new", RUNS.replace("violated,2.0", "violated,1.99999999"))
     assert command("compare", old, nearer, "--fail-on", "worse").status == 1
     gone = swept(tmp_path / "new", RUNS.replace("done", "failed", 1))
     assert command.json("compare", old, gone)["counts"]["gone"] == 2

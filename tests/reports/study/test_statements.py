@@ -80,29 +80,22 @@ class TestNumbers:
             ("upper", "constant", 40.0, 39.0, "V = 23, seed = 1"),
             ("lower", "constant", 1.0, 2.0, "V = 4, seed = 0"),
             ("upper", "slack", 1.0, 2.0, "V = 4, seed = 0"),
-            ("lower", "slack", 1 / 40.0, 1 / 39.0, "V = 23, seed = 1"),
+            ("lower", "slack", 1.0, 2.0, "V = 4, seed = 0"),
         ],
     )
     def test_which_is_worst(self, side: str, word: str, worst: float, but: float, place: str) -> None:
         found = row("a", verdict=["holds"] * 40, side=[side] * 40, **{word: VALUES})
-        values = [1 / v for v in VALUES] if (side, word) == ("lower", "slack") else VALUES
         assert (found[f"{word} worst"], found[f"{word} worst in"]) == (worst, place)
-        assert found[f"{word} median"] == statistics.median(values)
+        assert found[f"{word} median"] == statistics.median(VALUES)
         assert found[f"{word} worst but 5%"] == but
-        worse = [v for v in values if (v > but) == (worst > but) and v != but]
-        assert len(worse) <= 0.05 * len(values)
+        worse = [v for v in VALUES if (v > but) == (worst > but) and v != but]
+        assert len(worse) <= 0.05 * len(VALUES)
         other = "slack" if word == "constant" else "constant"
         assert found[f"{other} worst"] is None
 
     def test_bounds_on_both_sides_have_no_worst_constant(self) -> None:
-        found = row("a", verdict=["holds"] * 2, side=["upper", "lower"], slack=[2.0, 0.1], constant=[1.0, 2.0])
+        found = row("a", verdict=["holds"] * 2, side=["upper", "lower"], slack=[2.0, 10.0], constant=[1.0, 2.0])
         assert (found["slack worst"], found["constant worst"]) == (2.0, None)
-
-    def test_a_slack_of_two_signs_is_none_where_there_is_room(self) -> None:
-        found = row("a", verdict=["holds"] * 3, side=["upper"] * 3, slack=[-9.0, 0.5, 4.0], measured=[-1.0, -1.0, 1.0])
-        assert (found["slack worst"], found["slack median"]) == (2.0, 3.0)
-        assert row("a", verdict=["violated"], side=["upper"], slack=[-9.0], measured=[1.0])["slack worst"] == -9.0
-        assert row("a", verdict=["holds"] * 2, side=["upper"] * 2, slack=[-9.0, 4.0])["slack worst"] == 4.0
 
     def test_a_violated_audit_without_a_number_leaves_no_worst(self) -> None:
         found = row("a", verdict=["holds", "violated"], side=["upper"] * 2, slack=[2.0, 0.5], constant=[3.0, None])
