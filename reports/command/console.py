@@ -16,7 +16,7 @@ from rich.text import Text
 
 from marginaudit.orders import counted, printable, shortened
 from marginaudit.reports.command.output import print_json, standard_output, tell
-from marginaudit.reports.grid import brief
+from marginaudit.reports.grid import at_most, brief
 from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
 
@@ -65,6 +65,11 @@ def cell(value: Any) -> Text:
         return Text(brief(value), justify="right")
     text = printable(str(value))
     return Text(text, style=f"bold {VERDICTS[Verdict(text)]}" if text in set(Verdict) else "")
+
+
+def upper_bound(value: float | None) -> Text:
+    """A table cell of an upper bound or an error bar, rounded up."""
+    return Text(at_most(value), justify="right")
 
 
 def print_grid(grid: "Grid") -> None:

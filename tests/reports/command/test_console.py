@@ -288,3 +288,11 @@ def test_on_a_narrow_terminal_the_claims_are_texts_and_no_table(
     assert command("claims").out.splitlines()[0] == next(iter(LEDGER))
     monkeypatch.setenv("COLUMNS", "124")
     assert command("claims").out.splitlines()[1].split() == ["id", "statement", "standing", "source", "assumptions"]
+
+
+def test_an_error_bar_in_few_digits_is_no_narrower(command: Command, svop: Path) -> None:
+    rows = command.json("train", svop, *SHORT)["stage2"]
+    printed = command("train", svop, *SHORT).out.strip().splitlines()[-len(rows) :]
+    bars = [(float(line.split()[-1]), row["error"]) for row, line in zip(rows, printed, strict=True) if row["error"]]
+    assert len(bars) > 10
+    assert all(bar <= shown < 1.001 * bar for shown, bar in bars)
