@@ -148,7 +148,7 @@ def audit(
             done=done,
             exports=asked.exports,
             claim_timeout=claim_timeout,
-            store=user_cache(fresh=fresh),
+            store=user_cache(fresh=fresh, notice=tell),
         )
         result = _with_provenance(result, typed, asked)
         write_report(result, out, bar.say, asked.exports)
