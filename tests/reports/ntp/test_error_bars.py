@@ -17,6 +17,7 @@ from marginaudit.reports.ntp.quantities import (
     stage2_log_loss,
     stage2_log_other_weight,
 )
+from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.training.ntp.certified.enclosure import enclose
 from marginaudit.training.ntp.stage1 import LAW_ROUNDING
 from tests.measured import judgement
@@ -136,7 +137,8 @@ def test_bars_of_attention_of_rates_and_of_enclosed_records() -> None:
             np.testing.assert_allclose(found.radius, expected, rtol=1e-12)
     on = Run(small().dataset, replace(small().config, at=(1, 2, 4, 6)))
     late, rate = late_records(on, "log_excess", log_excess_error(on)), excess_rate(on)
-    np.testing.assert_allclose(rate.radius, (late.radius[1:] + late.radius[:-1]) / [1, 2, 2], rtol=1e-12)
+    both_ends = (late.radius[1:] + late.radius[:-1]) / [1, 2, 2]
+    np.testing.assert_allclose(rate.radius, both_ends + FORMULA_ROUNDING * np.abs(rate.value), rtol=1e-12)
     on = small()
     infinite = np.full(len(on.training.stage2), np.inf)
     lost = changed(on, error=infinite)

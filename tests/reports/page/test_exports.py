@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from marginaudit.reports.command.cli import main
+from marginaudit.reports.grid import brief
 from marginaudit.reports.page.exports import exported
 from tests.command_line import SHORT, SVOP, dataset_file, strict_json
 
@@ -73,4 +74,4 @@ def test_the_verdicts_for_latex_and_markdown_say_what_the_report_says(folder: Pa
         assert r"\begin{tabular}{lllrrrr}" in tables[number]
         assert "| --- | --- | --- | ---: | ---: | ---: | ---: |" in titled[number]
         measured = [line[3] for line in cells]
-        assert measured == ["–" if row["measured"] is None else f"{row['measured']:.4g}" for row in own]
+        assert measured == [brief(row["measured"]) for row in own]
