@@ -101,6 +101,8 @@ def shown(answer: dict[str, Any]) -> str:
     verdicts = dict(answer["verdicts"])
     broken = verdicts.pop("broken", 0)
     unsure = verdicts.get("inconclusive", 0)
+    if answer.get("met_assumptions") == 0:
+        return "none breaks it alone"
     if not sum(verdicts.values()):
         return "undefined" if broken else "nothing to speak of"
     parts = [f"none in {sum(verdicts.values())}"]

@@ -11,7 +11,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from threading import current_thread, main_thread
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.configuration import set_hypothesis_home_dir
@@ -20,14 +20,23 @@ from hypothesis.errors import NoSuchExample
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.paper import Paper, Space
+from marginaudit.reports.run import BaseRun
 from marginaudit.reports.settings import differences
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
 
 EXHAUSTIVE_SHARE = 0.25
 """Largest share of the time for the exhaustive enumeration."""
 
 GRACE = 60.0
 """Seconds after the time limit before a running evaluation is interrupted."""
+
+SOON, AGAIN = 1e-3, 1.0
+"""Seconds to an alarm that is overdue, and to its repetition."""
+
+DECIDED = (Verdict.HOLDS, Verdict.VACUOUS, Verdict.VIOLATED)
 
 BATCH = 2_000
 """Datasets that hypothesis draws before it starts over with another seed."""
@@ -56,8 +65,12 @@ class Hunt:
         Of the datasets that met the assumptions; `broken` where the claim could not be evaluated.
     largest : dict
         The largest of each of the space's measures among them.
+    looked_at : int
+        Datasets that were made, whether they met the assumptions or not.
+    met : int
+        Those that broke what had to be broken and met the other assumptions, in one of the runs at least.
     exhausted : bool
-        Whether every small dataset of the space's enumeration was tried.
+        Whether every small dataset of the space's enumeration was looked at.
     seconds : float
     """
 
@@ -69,6 +82,8 @@ class Hunt:
     settings: dict[str, Any] = field(default_factory=dict)
     verdicts: Counter[str] = field(default_factory=Counter)
     largest: dict[str, int] = field(default_factory=dict)
+    looked_at: int = 0
+    met: int = 0
     exhausted: bool = False
     seconds: float = 0.0
 
@@ -80,7 +95,7 @@ class Hunt:
     @property
     def decided(self) -> int:
         """Number of them on which the claim was decided."""
-        return sum(self.verdicts[verdict] for verdict in (Verdict.HOLDS, Verdict.VACUOUS, Verdict.VIOLATED))
+        return sum(self.verdicts[verdict] for verdict in DECIDED)
 
     def certificate(self) -> dict[str, Any] | None:
         """Certificate of the dataset that was found, for `marginaudit verify`; None unless the violation is exact."""
@@ -107,8 +122,9 @@ def hunt(
 ) -> Hunt:
     """Look for a dataset that meets the claim's assumptions and violates it, and shrink it.
 
-    With ``without``, the dataset breaks that assumption (and what it implies) and meets the others.
-    ``progress`` takes the seconds gone.
+    With ``without``, the dataset breaks that assumption (and what it implies) and meets the others. An assumption on
+    settings is met or broken by the runs of the paper's space. What the claim does not assume is broken, too, in a
+    share of the datasets. ``progress`` takes the seconds gone.
 
     Raises
     ------
@@ -121,7 +137,7 @@ def hunt(
             f"--without {shown(without)}", got=f"an assumption that {claim.id} does not make", expected=expected
         )
     search = Search(claim, paper, without, seconds, progress)
-    with suppress(TimeIsUp), _no_folder_left(), _ended_after(seconds + GRACE):
+    with suppress(TimeIsUp), _no_folder_left(), ended_after(seconds + GRACE):
         search.smallest()
         search.drawn(seed)
         search.shrunk()
@@ -141,8 +157,12 @@ def _no_folder_left() -> Iterator[None]:
 
 
 @contextmanager
-def _ended_after(seconds: float) -> Iterator[None]:
-    """Context that raises TimeIsUp at a time, by SIGALRM, which only the main thread can have."""
+def ended_after(seconds: float) -> Iterator[None]:
+    """Context that raises TimeIsUp at a time, by SIGALRM, which only the main thread can have.
+
+    Within another one it ends with that one at the latest. Python drops what is raised in a destructor: the alarm is
+    repeated until it ends.
+    """
     if current_thread() is not main_thread():
         yield
         return
@@ -150,13 +170,16 @@ def _ended_after(seconds: float) -> Iterator[None]:
     def ring(_signal: int, _frame: FrameType | None) -> None:
         raise TimeIsUp
 
-    handler, timer = signal.signal(signal.SIGALRM, ring), signal.setitimer(signal.ITIMER_REAL, seconds)
+    started, (outer, interval) = time.monotonic(), signal.setitimer(signal.ITIMER_REAL, 0)
+    handler = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, min(seconds, outer) if outer else seconds, AGAIN)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
-        signal.setitimer(signal.ITIMER_REAL, *timer)
+        if outer:
+            signal.setitimer(signal.ITIMER_REAL, max(outer - (time.monotonic() - started), SOON), interval)
 
 
 class Search:
@@ -170,6 +193,8 @@ class Search:
         self.required = tuple(name for name in claim.asked if name not in dropped)
         # without an assumption it is another statement, of which nothing is proved
         self.claim = replace(claim, assumptions=self.required, setting=()) if dropped else claim
+        fail_with = {name: {name, *self.space.implies.get(name, ())} for name in paper.kind.assumptions}
+        self.not_needed = tuple(name for name, failing in fail_with.items() if failing.isdisjoint(self.required))
         self.runs = self.space.runs[bool(getattr(claim.judgement, "late", False))]
         self.without = without
         self.broken = dropped
@@ -186,8 +211,7 @@ class Search:
         TimeIsUp
         """
         self._look_at_the_time()
-        if not self._meets_assumptions(dataset):
-            return False
+        self.found.looked_at += 1
         finding, number = self._judged(dataset)
         if finding is None:
             return False
@@ -204,17 +228,26 @@ class Search:
         return True
 
     def _judged(self, dataset: Any) -> tuple[Finding | None, int]:
-        """The first confirmed violation and the number of its run, else the first finding; None where none speaks."""
-        first = None
+        """The first confirmed violation and the number of its run, else the first finding that decides, or the first.
+
+        None where the statement speaks in none of the runs.
+        """
+        first, met = None, False
         for number, (tried, confirmed) in enumerate(self.runs):
-            finding = self.claim.judge(self.paper.run(dataset, tried))
+            run = self.paper.run(dataset, tried)
+            if not self._meets_assumptions(run):
+                continue
+            self.found.met += not met
+            met = True
+            finding = self.claim.judge(run)
             if finding.verdict is Verdict.NOT_APPLICABLE:
                 continue
             if finding.verdict is Verdict.VIOLATED and confirmed != tried:
                 finding = self.claim.judge(self.paper.run(dataset, confirmed))
             if finding.verdict is Verdict.VIOLATED:
                 return finding, number
-            first = first or finding
+            if first is None or (first.verdict not in DECIDED and finding.verdict in DECIDED):
+                first = finding
         return first, 0
 
     def _look_at_the_time(self) -> None:
@@ -223,10 +256,10 @@ class Search:
         if now > self.deadline:
             raise TimeIsUp
 
-    def _meets_assumptions(self, dataset: Any) -> bool:
-        if self.without is not None and self.paper.kind.check(dataset, self.without).holds:
+    def _meets_assumptions(self, run: BaseRun[Any]) -> bool:
+        if self.without is not None and run.assumption(self.without).holds:
             return False
-        return all(self.paper.kind.check(dataset, name).holds for name in self.required)
+        return all(run.assumption(name).holds for name in self.required)
 
     def smallest(self) -> None:
         """The enumerated small datasets, unless none of them is of the kind that is looked for."""
@@ -243,11 +276,11 @@ class Search:
     def drawn(self, seed: int) -> None:
         """Hypothesis draws datasets until one violates."""
         if self.found.dataset is None:
-            self._draw(f"{seed}", self.violates)
+            self.draw(f"{seed}", self.violates)
 
-    def _draw(self, seed: str, condition: Callable[[Any], bool]) -> None:
+    def draw(self, seed: str, condition: Callable[[Any], bool]) -> None:
         """Draw in batches of new seeds until a dataset meets the condition."""
-        strategy = self.space.drawn(self.broken, self.required)
+        strategy = self._strategy()
         profile = settings(
             max_examples=BATCH,
             database=None,
@@ -263,6 +296,16 @@ class Search:
             except NoSuchExample:
                 batch += 1
 
+    def _strategy(self) -> "SearchStrategy[Any]":
+        """Datasets that break what they have to, and in a share of the draws what the claim does not assume."""
+        from hypothesis import strategies as st
+
+        kept = self.space.drawn(self.broken, self.required)
+        if not self.not_needed:
+            return kept
+        more = st.sets(st.sampled_from(self.not_needed), min_size=1)
+        return kept | more.flatmap(lambda broken: self.space.drawn({*self.broken, *broken}, self.required))
+
     def shrunk(self) -> None:
         """Shrink a counterexample."""
         dataset = self.found.dataset
@@ -275,7 +318,7 @@ class Search:
         self.deadline = min(self.deadline, now + (now - self.started))
         while self.found.dataset is not None:
             smallest = self.space.size(self.found.dataset)
-            self._draw(f"{seed} below {smallest}", partial(self.violates_below, smallest))
+            self.draw(f"{seed} below {smallest}", partial(self.violates_below, smallest))
             self.shrunk()
 
     def violates_below(self, most: tuple[int, ...], dataset: Any) -> bool:
@@ -304,6 +347,8 @@ def hunt_answer(found: Hunt, path: str | None) -> dict[str, Any]:
         "settings": found.settings,
         "verdicts": dict(found.verdicts),
         "largest_tried": found.largest,
+        "looked_at": found.looked_at,
+        "met_assumptions": found.met,
         "smallest_sizes_exhausted": found.exhausted,
         "seconds": round(found.seconds, 3),
         "detail": None if found.finding is None else found.finding.detail,

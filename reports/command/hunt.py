@@ -1,5 +1,6 @@
 """`marginaudit hunt`."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -8,11 +9,13 @@ from marginaudit.orders import InputError, counted
 from marginaudit.reports.claim import NOT_STATED
 from marginaudit.reports.command.arguments import CLAIMS, JSON, PAPER, ledger, one_claim, papers
 from marginaudit.reports.command.console import print_line, progress_bar
-from marginaudit.reports.command.options import FilePath, Parsed, dashed
+from marginaudit.reports.command.options import FilePath, Parsed
 from marginaudit.reports.command.output import check_output, print_json, write_json
+from marginaudit.reports.hunt import Hunt, hunt_answer
 from marginaudit.reports.hunt import hunt as run_hunt
-from marginaudit.reports.hunt import hunt_answer
+from marginaudit.reports.page.reproduce import settings_given
 from marginaudit.reports.settings import SECONDS, SEED
+from marginaudit.reports.shell import joined
 
 
 @click.command()
@@ -60,20 +63,39 @@ def hunt(
     if as_json:
         print_json(answer)
         return 0
-    sizes = ", ".join(f"{name} {size}" for name, size in found.largest.items())
-    tried = f"{counted(found.tried, 'dataset')} of up to {sizes}"
     if found.dataset is None:
-        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in found.verdicts.items()) or "none evaluated"
-        exhausted = "; all of the enumerated small datasets among them" if found.exhausted else ""
-        print_line(f"no counterexample to {claim} in {tried}{exhausted} ({verdicts}).")
+        print_line(f"no counterexample to {claim} {_in_what(found)}.")
         if not found.decided:
             print_line("Nothing that was tried could decide it: this says nothing of whether it is true.")
     else:
+        tried = _tried(found)
         sizes = ", ".join(f"{name} {getattr(found.dataset, name)}" for name in found.largest)
         print_line(f"counterexample to {claim}: {sizes} (tried {tried}).")
         print_line(str(answer["detail"]))
-        options = "".join(f" {dashed(name)} {value}" for name, value in found.settings.items())
-        print_line(f"dataset: {path}{options and ', audited with'}{options}")
+        options = settings_given(found.paper, replace(found.paper.config(), **found.settings))
+        print_line(f"dataset: {path}{', audited with ' if options else ''}{joined(options)}")
         if proof is not None:
             print_line(f"certificate: {certificate}")
     return 0
+
+
+def _tried(found: Hunt) -> str:
+    sizes = ", ".join(f"{name} {size}" for name, size in found.largest.items())
+    return f"{counted(found.tried, 'dataset')} of up to {sizes}"
+
+
+def _in_what(found: Hunt) -> str:
+    """Where nothing was found, and why nothing was tried there if so it is."""
+    looked_at = f"{counted(found.looked_at, 'dataset')} looked at"
+    if found.exhausted:
+        looked_at += ", all of the enumerated small ones among them"
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in found.verdicts.items())
+    if found.tried:
+        return f"in {_tried(found)} ({verdicts}), of {looked_at}"
+    s = "" if found.met > 1 else "s"
+    breaks, other = (f"break{s} {found.without} and ", "other ") if found.without else ("", "")
+    wanted = f"{breaks}meet{s} its {other}assumptions"
+    if not found.met:
+        return f"in {looked_at}: none of them {wanted}"
+    why = f"could not be evaluated there ({verdicts})" if verdicts else "says nothing there"
+    return f"in {looked_at}: {found.met} of them {wanted}, and it {why}"

@@ -215,7 +215,7 @@ class TestCommands:
             line = command.refused("hunt", paper.claims[0].id, "--seconds", "1")
             assert line == f"paper {name}: got no space of datasets to hunt in, expected a paper with one"
             return
-        answer = command.json("hunt", paper.claims[0].id, "--seconds", "1")
+        answer = command.json("hunt", paper.claims[0].id, "--seconds", "5")
         assert answer["tried"] > 0
         assert set(answer["largest_tried"]) == set(paper.space.measures)
 

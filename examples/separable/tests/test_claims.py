@@ -228,7 +228,24 @@ def test_the_hunt_finds_data_that_are_not_generic_and_have_an_unbounded_residual
 def test_smaller_points_are_smaller() -> None:
     space, data = PointSpace(), CASES["zero-dual"]()
     assert all(space.size(one) < space.size(data) for one in space.reductions(data))
-    assert len(list(space.reductions(data))) == 5
+    assert len(list(space.reductions(data))) == 7
+    more = replace(data, held_x=((2.0, -1.0),), held_y=(1,), start=(0.0, -3.0))
+    assert all(space.size(one) < space.size(more) for one in space.reductions(more))
+    assert len(list(space.reductions(more))) == 7 + 2 + 2 + 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in BY_ID if BY_ID[name].standing.status is Status.REFUTED])
+def test_each_refuted_statement_is_found_by_its_own_hunt(name: str) -> None:
+    found = hunt(BY_ID[name], PAPER, seconds=60)
+    assert found.dataset is not None
+    assert BY_ID[name].judge(DescentRun(found.dataset, DescentConfig())).verdict is Verdict.VIOLATED
+
+
+def test_a_hunt_without_the_step_size_takes_long_steps() -> None:
+    """The assumption is on settings, so that no dataset breaks it."""
+    found = hunt(BY_ID["separable.lemma1"], PAPER, without="step", seconds=5)
+    assert found.decided > 0
 
 
 @pytest.mark.parametrize("figure", PAPER.figures_of("paper").values(), ids=lambda figure: figure.name)

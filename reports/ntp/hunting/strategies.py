@@ -14,6 +14,8 @@ LONGEST = 6
 MOST_SAMPLES = 8
 MOST_SENTENCES = 5
 LARGEST_COUNT = 5
+LARGEST_POWER = 15
+"""Ten to it, times the samples, stays below 2^53, up to which float64 counts."""
 
 
 def datasets(broken: Collection[str] = (), *, prefix_closed: bool = False) -> st.SearchStrategy[Dataset]:
@@ -32,7 +34,9 @@ def datasets(broken: Collection[str] = (), *, prefix_closed: bool = False) -> st
     if "collocation" in broken:
         # a further token, of which no next token is given
         drawn = drawn.map(lambda dataset: replace(dataset, vocabulary=(*dataset.vocabulary, "z")))
-    return drawn.flatmap(_embedded) if "orthonormal" in broken else drawn
+    if "orthonormal" in broken:
+        drawn = drawn.flatmap(_embedded)
+    return drawn.flatmap(lambda dataset: st.just(dataset) | _uneven(dataset))
 
 
 @st.composite
@@ -127,6 +131,12 @@ def any_sentences(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
             sentence.append(draw(st.sampled_from(answers)))
         grown.append(tuple(sentence))
     return replace(Dataset.from_sentences("hunted", grown, vocabulary=tuple(n)), next_token=n)
+
+
+def _uneven(dataset: Dataset) -> st.SearchStrategy[Dataset]:
+    """The dataset with multiplicities that are powers of ten."""
+    powers = st.lists(st.integers(0, LARGEST_POWER), min_size=dataset.N, max_size=dataset.N)
+    return powers.map(lambda found: replace(dataset, counts=tuple(10**power for power in found)))
 
 
 def _embedded(dataset: Dataset) -> st.SearchStrategy[Dataset]:

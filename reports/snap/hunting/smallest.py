@@ -11,8 +11,12 @@ NAMES = tuple("abcdefgh")
 MOST_CLASSES = 3
 MOST_TOKENS = 3
 
-TENTHS = ((10,), (5, 5), (4, 6), (6, 4), (4, 3, 3), (3, 4, 3), (3, 3, 4))
-"""Probabilities of the tokens of a class; two classes of 0.4 on one token, 0.6 on their own meet Assumption 2."""
+TENTHS = ((10,), (5, 5), (4, 6), (1, 9), (2, 8), (4, 3, 3))
+"""Probabilities of the tokens of a class, in any order.
+
+Two classes of 0.4 on one token and 0.6 on their own meet Assumption 2, and so do two that share tokens of which each is
+rare in one of them.
+"""
 
 VOCABULARIES = (0, 1, 2, 1000)
 """Tokens beside those that are named, and M = 1000, from which on range R speaks."""

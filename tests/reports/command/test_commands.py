@@ -106,16 +106,22 @@ def test_the_seed_of_the_command_line_is_that_of_the_hunt(command: Command, monk
     assert seeds == [7]
 
 
-@pytest.mark.parametrize(("settings", "said"), [({}, ""), ({"lr_y": 100.0}, ", audited with --lr-y 100.0")])
+@pytest.mark.parametrize(
+    ("claim", "case", "settings", "said"),
+    [
+        ("snap.theorem5", "snap-single", {}, ""),
+        ("snap.theorem5", "snap-single", {"lr_y": 100.0}, ", audited with --lr-y 100.0"),
+        ("ntp.lemma4", "example-1", {"certify": 2}, ", audited with --certify --certify-steps 2"),
+    ],
+)
 def test_a_hunt_says_with_which_settings_its_dataset_is_to_be_audited(
-    settings: dict[str, Any], said: str, command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch
+    claim: str, case: str, settings: dict[str, Any], said: str, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    [paper] = [paper for paper in PAPERS if paper.name == "snap"]
-    data = paper.kind.cases["snap-single"]()
-    found = Hunt("snap.theorem5", None, paper, data, Finding(Verdict.VIOLATED), settings)
+    [paper] = [paper for paper in PAPERS if claim.startswith(paper.name)]
+    found = Hunt(claim, None, paper, paper.kind.cases[case](), Finding(Verdict.VIOLATED), settings)
     monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", lambda *_, **__: found)
-    assert command("hunt", "snap.theorem5").out.splitlines()[-1] == f"dataset: snap.theorem5.json{said}"
-    assert command.json("hunt", "snap.theorem5")["settings"] == settings
+    assert command("hunt", claim).out.splitlines()[-1] == f"dataset: {claim}.json{said}"
+    assert command.json("hunt", claim)["settings"] == settings
 
 
 @pytest.mark.parametrize(("verdict", "decides"), [("holds", True), ("vacuous", True), ("inconclusive", False)])
@@ -125,6 +131,43 @@ def test_a_hunt_says_where_nothing_that_it_tried_could_decide(
     found = Hunt("ntp.theorem2.floor", None, PAPER, verdicts=Counter({verdict: 2}))
     monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", lambda *_, **__: found)
     assert ("Nothing that was tried could decide it" in command("hunt", "ntp.theorem2.floor").out) != decides
+
+
+LOOKED = "40 datasets looked at, all of the enumerated small ones among them"
+
+
+@pytest.mark.parametrize(
+    ("without", "met", "verdicts", "said"),
+    [
+        ("injective", 0, {}, f"{LOOKED}: none of them breaks injective and meets its other assumptions"),
+        (None, 0, {}, f"{LOOKED}: none of them meets its assumptions"),
+        (None, 3, {}, f"{LOOKED}: 3 of them meet its assumptions, and it says nothing there"),
+        (
+            *("injective", 1, {"broken": 1}),
+            f"{LOOKED}: 1 of them breaks injective and meets its other assumptions, and it could not be evaluated "
+            "there (1 broken)",
+        ),
+        (None, 5, {"holds": 2}, f"2 datasets of up to V 8 (2 holds), of {LOOKED}"),
+    ],
+)
+def test_a_hunt_says_why_it_tried_nothing(
+    without: str | None,
+    met: int,
+    verdicts: dict[str, int],
+    said: str,
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = Hunt(
+        *("ntp.lemma4", without, PAPER),
+        verdicts=Counter(verdicts),
+        largest={"V": 8},
+        looked_at=40,
+        met=met,
+        exhausted=True,
+    )
+    monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", lambda *_, **__: found)
+    assert command("hunt", "ntp.lemma4").out.splitlines()[0] == f"no counterexample to ntp.lemma4 in {said}."
 
 
 def test_an_audit_of_one_papers_claims_takes_its_cases_alone(command: Command) -> None:
