@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import click
@@ -16,19 +17,33 @@ from marginaudit.reports.audit.sources import load, once_each
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.command.arguments import CLAIMS, DATASETS, JSON, PAPER, AsksPapers, ledger, one_claim, papers
 from marginaudit.reports.command.console import Bar, print_line, print_table, progress_bar
-from marginaudit.reports.command.options import FilePath, Parsed, configs, settings_options
+from marginaudit.reports.command.options import FilePath, Parsed, configs, cores, settings_options
 from marginaudit.reports.command.output import check_output, print_json, tell, write_figure, write_json
-from marginaudit.reports.hunt import hunt
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import FORMATS
-from marginaudit.reports.processes import one_thread
 from marginaudit.reports.series import position
 from marginaudit.reports.settings import SECONDS
+from marginaudit.reports.study.store import user_cache
 from marginaudit.reports.tighten.fit import Tightened, tightened
-from marginaudit.reports.tighten.measure import DRAWN, Case, Measured, bounded, cases, levels_of, measured
+from marginaudit.reports.tighten.measure import (
+    DRAWN,
+    HuntTask,
+    Measured,
+    MeasureTask,
+    bounded,
+    cases,
+    levels_of,
+    until,
+)
 
 POWERS = ("factor", "from", "to", "measured", "interval", "bound", "decades", "supported")
+
+RUNS_SHARE = 0.75
+"""Share of the time that is for runs; the rest is for hunts."""
+
+HUNT_SECONDS = 5.0
+"""Longest hunt without an assumption."""
 
 LONGEST_REASON = 120
 """Longest reason that is shown."""
@@ -37,8 +52,11 @@ MEANING = (
     "A power is the slope of log measured on log factor: of the clock the mean of all runs' slopes over the steps that "
     "they share, of the others by one regression on all of them, in which each generator has a constant to itself; the "
     "bound's by the same regression on its values. An interval is Student's t at 95 % for independent runs, widened by "
-    "all that error bars can shift it; it speaks of a power law over these datasets, not beyond. Decades: by how many "
-    "powers of ten the room grows as the factor goes from its least value to its most."
+    "all that error bars can shift it: it covers how the runs of this design differ, and nothing beyond their datasets "
+    "and steps. Where the slopes over the two halves of the clock's logarithm differ by more than error bars explain, "
+    "the line bends, as with a power of log t: the mean slope is then the power of no law, and the interval holds the "
+    "slopes of both halves of all runs. Decades: by how many powers of ten the room grows as the factor goes from its "
+    "least value to its most."
 )
 
 
@@ -47,7 +65,11 @@ MEANING = (
 @DATASETS
 @click.option("--out", type=FilePath(), help="File of the figure: .svg, .pdf or .png.  [default: CLAIM.svg]")
 @click.option(
-    "--seconds", type=Parsed(SECONDS), default=5.0, show_default=True, help="Hunt so long without each assumption."
+    "--seconds",
+    type=Parsed(SECONDS),
+    default=300.0,
+    show_default=True,
+    help="Stop after so long. Started again, it goes on with the runs that are missing.",
 )
 @CLAIMS
 @PAPER
@@ -64,9 +86,10 @@ def tighten(
     """Say how loose a bound is, and in which of its factors.
 
     The claim is measured on datasets and settings that vary one at a time, and on every DATASET. A setting that is
-    given does not vary. The dataset nearest to the bound is written beside the figure.
+    given does not vary. The dataset nearest to the bound is written beside the figure. Three quarters of the time are
+    for the runs, on all cores; what is left is for hunts without each assumption, of five seconds at most.
     """
-    known = papers()
+    started, known = monotonic(), papers()
     chosen = one_claim(claim, ledger(claims_file, known))
     bounded(chosen)
     paper = next(paper for paper in known if paper.judges(chosen))
@@ -77,10 +100,14 @@ def tighten(
     check_output(beside, "--out", reads=[claims_file, *datasets])
     sources = distinct_names([load(dataset, [paper]) for dataset in once_each(datasets)], tell)
     designed = cases(paper, config, [source.dataset for source in sources])
-    with one_thread(), progress_bar(total=len(designed) + len(chosen.assumptions)) as bar:
-        runs, left_out = _measured(chosen, paper, designed, bar)
+    paper.load()
+    with progress_bar(total=len(designed) + len(chosen.assumptions)) as bar:
+        bar.say(f"measuring {chosen.id}")
+        tasks = [MeasureTask(chosen, paper, case) for case in designed]
+        runs, left_out, missing = _measured(tasks, started + RUNS_SHARE * seconds, bar)
         sides = {side: tightened(side, runs) for side in runs[0].sides}
-        broken = _without_each(chosen, paper, seconds, len(designed), bar)
+        bar.say(f"hunting {chosen.id} without each assumption")
+        broken = _without_each(chosen, paper, started + seconds, len(designed), bar)
     from marginaudit.reports.tighten.picture import picture
 
     nearest = min(sides.values(), key=lambda found: found.room).nearest
@@ -93,6 +120,7 @@ def tighten(
         "varied": _varied(paper, config),
         "verdicts": Counter(run.finding.verdict.value for run in runs),
         "left_out": left_out,
+        "missing": missing,
         "sides": {side: finite(asdict(found)) for side, found in sides.items()},
         "without": broken,
         "interval": MEANING,
@@ -106,46 +134,50 @@ def tighten(
     return 0
 
 
-def _measured(claim: Claim, paper: Paper, designed: Sequence[Case], bar: Bar) -> tuple[list[Measured], dict[str, int]]:
-    """Measure the claim on every case; why it says nothing of some, and of how many.
+def _measured(tasks: Sequence[MeasureTask], deadline: float, bar: Bar) -> tuple[list[Measured], dict[str, int], int]:
+    """Measure the claim on every case, those of earlier calls from the cache.
+
+    Answers what was measured, of how many runs the claim says nothing, by verdict, and how many are missing.
 
     Raises
     ------
     InputError
-        It says nothing of any.
+        It says nothing of any, or there was no time for any.
     """
-    steps = paper.steps(designed[0].config)
-    found, silent, reason = [], Counter[str](), ""
-    for number, case in enumerate(designed):
-        bar.say(case.dataset.name)
-        one = measured(claim, paper, case, paper.run(case.dataset, case.config, partial(_reach, bar, number, steps)))
-        if isinstance(one, Measured):
-            found.append(one)
-        else:
-            silent[one.verdict] += 1
-            reason = one.detail
+    store = user_cache("tighten", notice=tell)
+    keys = {task: task.key for task in tasks}
+    documents = {task: document for task in tasks if (document := store.read(keys[task])) is not None}
+    bar.reach(len(documents))
+    for task, document in until(deadline, [task for task in tasks if task not in documents], cores()):
+        documents[task] = document
+        store.write(keys[task], document)
+        bar.reach(len(documents))
+    if not documents:
+        raise InputError("--seconds", got="no run that was done in the time", expected="a longer time")
+    every = [task.again(documents[task]) for task in tasks if task in documents]
+    found = [one for one in every if isinstance(one, Measured)]
+    silent = [one for one in every if not isinstance(one, Measured)]
+    counts = Counter(one.verdict.value for one in silent)
     if not found:
-        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in silent.items())
-        got = f"no step of {counted(len(designed), 'run')} at which it speaks ({verdicts}: {printable(reason)}"
-        raise InputError(f"claim {claim.id}", got=f"{shortened(got, LONGEST_REASON)})", expected="one at least")
-    return found, dict(silent)
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        got = f"no step of {counted(len(every), 'run')} at which it speaks ({verdicts}: {printable(silent[-1].detail)}"
+        raise InputError(
+            f"claim {tasks[0].claim.id}", got=f"{shortened(got, LONGEST_REASON)})", expected="one at least"
+        )
+    return found, dict(counts), len(tasks) - len(documents)
 
 
-def _without_each(claim: Claim, paper: Paper, seconds: float, done: int, bar: Bar) -> dict[str, Any]:
-    """By assumption, the size of the smallest dataset found that violates the claim without it, or None."""
+def _without_each(claim: Claim, paper: Paper, deadline: float, done: int, bar: Bar) -> dict[str, Any]:
+    """By assumption, what the hunt without it found; None where there was no time for it."""
+    names, jobs = claim.assumptions if paper.space else (), cores()
+    rounds = math.ceil(len(names) / jobs)
+    each = min(HUNT_SECONDS, (deadline - monotonic()) / max(rounds, 1))
+    tasks = [HuntTask(claim, paper, name, each) for name in names] if each > 0 else []
     found = {}
-    for number, name in enumerate(claim.assumptions if paper.space else ()):
-        bar.say(f"hunting without {name}")
-        reach = partial(_reach, bar, done + number, seconds)
-        hunted = hunt(claim, paper, without=name, seconds=seconds, progress=reach)
-        size = {of: getattr(hunted.dataset, of) for of in hunted.largest} if hunted.dataset is not None else None
-        found[name] = {"tried": hunted.tried, "decided": hunted.decided, "breaks": size}
-    return found
-
-
-def _reach(bar: Bar, before: int, total: float, done: float) -> None:
-    """Show the progress within the next case; each case counts 1."""
-    bar.reach(before + min(done / total, 1))
+    for task, document in until(deadline, tasks, jobs):
+        found[task.without] = document
+        bar.reach(done + len(found))
+    return {name: found.get(name) for name in names}
 
 
 def _varied(paper: Paper, config: Any) -> dict[str, Any]:
@@ -166,6 +198,8 @@ def _print(answer: Mapping[str, Any], sides: Mapping[Any, Tightened]) -> None:
         ", ".join(f"{count} {verdict}" for verdict, count in answer[of].items()) for of in ("verdicts", "left_out")
     )
     print_line(f"measured on {counted(answer['verdicts'].total(), 'run')}: {spoken}{left and f'; left out: {left}'}.")
+    if missing := answer["missing"]:
+        print_line(f"{counted(missing, 'run')} missing, for want of time (--seconds): started again, it goes on there.")
     for side, found in sides.items():
         _print_side(side, found)
     for name, hunted in answer["without"].items():
@@ -174,7 +208,9 @@ def _print(answer: Mapping[str, Any], sides: Mapping[Any, Tightened]) -> None:
     print_line(f"figure: {answer['figure']}; nearest dataset: {answer['nearest']}")
 
 
-def _hunted(hunted: Mapping[str, Any]) -> str:
+def _hunted(hunted: Mapping[str, Any] | None) -> str:
+    if hunted is None:
+        return "not known, as there was no time for a hunt (--seconds)"
     if hunted["breaks"] is not None:
         return f"breaks it: {' '.join(f'{of}={value}' for of, value in hunted['breaks'].items())}"
     if not hunted["tried"]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, resource_tracker
+from time import monotonic
 from typing import Any, Self, TypeVar, final
 
 from loky import ProcessPoolExecutor
@@ -60,8 +61,12 @@ class Pool(ABC):
     def __exit__(self, *_: object) -> None:
         self.end()
 
-    def results(self, function: Callable[[A], R], calls: Mapping[K, A]) -> Iterator[tuple[K, R | None]]:
+    def results(
+        self, function: Callable[[A], R], calls: Mapping[K, A], until: float | None = None
+    ) -> Iterator[tuple[K, R | None]]:
         """Each call's key and result when it ends; None for a call that kills workers. The first calls begin here.
+
+        At the time ``until`` of `time.monotonic` it ends, whatever is under way.
 
         One death may end other workers' calls too, or the system may end several workers. So a call that was under
         way then is taken up after all others, alone, and again after the other suspects where its worker dies.
@@ -79,7 +84,11 @@ class Pool(ABC):
         def ended() -> Iterator[tuple[K, R | None]]:
             deaths = Counter[K]()
             while running:
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                left = None if until is None else max(until - monotonic(), 0.0)
+                done = wait(running, timeout=left, return_when=FIRST_COMPLETED).done
+                if not done:
+                    return
+                for future in done:
                     key = running.pop(future)
                     try:
                         result = future.result()

@@ -1,11 +1,12 @@
 """The smallest constant of a bound, and the powers of its factors that measurements support, with intervals."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from marginaudit.orders import counted
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.judgements.slack import Side
 from marginaudit.reports.series import position
@@ -24,6 +25,9 @@ WIDEST = 2.0
 
 POINTS = 50
 """Points on a logarithmic clock at which runs are compared."""
+
+SHOWN = 0.005
+"""A change of a power that two decimals show."""
 
 
 @dataclass(frozen=True)
@@ -172,9 +176,7 @@ def _exponents(
         clock = np.linspace(float(np.log(window[0])), float(np.log(window[1])), POINTS)
         kept = list(range(len(runs)))
         lines = np.array([_along(entries, says, clock) for entries in of])
-        slope = (clock - clock.mean()) / ((clock - clock.mean()) ** 2).sum()
-        slopes = np.array([lines[:, 0] @ slope, lines[:, 1] @ np.abs(slope), lines[:, 2] @ slope])
-        found.append(_exponent(side, runs[0].clock, window, np.ones((len(runs), 1)), 0, slopes))
+        found.append(_of_clock(side, runs[0].clock, window, clock, lines))
         levels = lines.mean(axis=2)
     if len(kept):
         found += _of_factors(side, [runs[i] for i in kept], levels)
@@ -192,6 +194,31 @@ def _along(entries: Entries, says: bool, clock: Floats) -> Floats:
     kept = _usable(entries, says)
     step = np.log(entries.step[kept])
     return np.array([np.interp(clock, step, line[kept]) for line in (entries.measured, entries.bar, entries.bound)])
+
+
+def _of_clock(side: Side, name: str, window: tuple[float, float], clock: Floats, lines: Floats) -> Exponent:
+    """The mean of the runs' slopes; where lines bend, it is no power, and the interval holds all slopes of halves.
+
+    A line bends where the slopes of its halves differ by more than error bars explain and two decimals hide.
+    """
+    half = POINTS // 2
+    whole, first, second = (
+        _slopes(clock[part], lines[:, :, part]) for part in (slice(None), slice(half), slice(half, None))
+    )
+    mean = _exponent(side, name, window, np.ones((len(lines), 1)), 0, whole)
+    bent = int((np.abs(second[0] - first[0]) > first[1] + second[1] + SHOWN).sum())
+    if not bent:
+        return mean
+    slopes = np.hstack([whole, first, second])
+    interval = float((slopes[0] - slopes[1]).min()), float((slopes[0] + slopes[1]).max())
+    why_not = f"the line bends in {bent} of {counted(len(lines), 'run')}, and the interval holds all slopes of halves"
+    return replace(mean, interval=interval, no_support=why_not)
+
+
+def _slopes(clock: Floats, lines: Floats) -> Floats:
+    """Least-squares slopes along a piece of the clock: measured, what error bars can shift it by, bound; by run."""
+    slope = (clock - clock.mean()) / ((clock - clock.mean()) ** 2).sum()
+    return np.array([lines[:, 0] @ slope, lines[:, 1] @ np.abs(slope), lines[:, 2] @ slope])
 
 
 def _of_factors(side: Side, runs: Sequence[Measured], levels: Floats) -> list[Exponent]:

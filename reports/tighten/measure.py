@@ -1,7 +1,9 @@
 """Logarithms of bound and measured quantity over datasets and settings that vary one at a time."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -9,12 +11,18 @@ from numpy.typing import NDArray
 
 from marginaudit.orders import InputError
 from marginaudit.orders.arrays import Floats
+from marginaudit.reports.audit.auditing import config_document
 from marginaudit.reports.claim import BeyondTheRun, Claim
+from marginaudit.reports.hunt import TimeIsUp, ended_after, hunt
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.slack import Side
 from marginaudit.reports.paper import Paper
+from marginaudit.reports.processes import one_thread
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.series import Series
+from marginaudit.reports.study.audit import key_of, largest_first
+from marginaudit.reports.study.pool import Local
+from marginaudit.reports.study.task import Task, computed
 from marginaudit.reports.sweeps import Design
 from marginaudit.reports.verdict import Finding, Verdict
 
@@ -128,6 +136,92 @@ def levels_of(design: Design, paper: Paper, config: Any) -> dict[str, tuple[Any,
     }
 
 
+@dataclass(frozen=True, eq=False)
+class MeasureTask(Task):
+    """A claim to be measured on a case."""
+
+    claim: Claim
+    paper: Paper
+    case: Case
+
+    @property
+    def key(self) -> str | None:
+        """Cache key; None for a claim of the user's, whose code may depend on anything."""
+        dataset, config = self.case.dataset, self.case.config
+        if not self.paper.has(self.claim):
+            return None
+        data = [dataset.name, self.paper.kind.to_document(dataset)]
+        return key_of(self.paper, (), tightened=self.claim.id, dataset=data, config=config_document(self.paper, config))
+
+    def compute(self) -> dict[str, Any]:
+        """The run, on one thread, and what is measured of it; its verdict and the reason alone where it is silent."""
+        with one_thread():
+            found = measured(self.claim, self.paper, self.case, self.paper.run(self.case.dataset, self.case.config))
+        if not isinstance(found, Measured):
+            return {"verdict": found.verdict, "detail": found.detail}
+        sides = {
+            side: {name: np.asarray(value).tolist() for name, value in asdict(entries).items()}
+            for side, entries in found.sides.items()
+        }
+        return {"verdict": found.finding.verdict, "clock": found.clock, "factors": found.factors, "sides": sides}
+
+    def again(self, document: Mapping[str, Any]) -> Measured | Finding:
+        """What `compute` found, from its document."""
+        finding = Finding(Verdict(document["verdict"]), detail=document.get("detail", ""))
+        if "sides" not in document:
+            return finding
+        arrays = dict.fromkeys(("step", "measured", "bar", "bound", "ratio"), float) | {"says": bool}
+        sides = {
+            side: Entries(
+                **{name: np.array(found[name], dtype=kind) for name, kind in arrays.items()},
+                label=tuple(found["label"]),
+                unknown=found["unknown"],
+            )
+            for side, found in document["sides"].items()
+        }
+        return Measured(self.case, finding, document["clock"], document["factors"], sides)
+
+
+@dataclass(frozen=True, eq=False)
+class HuntTask(Task):
+    """A claim to be hunted without one of its assumptions."""
+
+    claim: Claim
+    paper: Paper
+    without: str
+    seconds: float
+
+    @property
+    def key(self) -> None:
+        """None: what is found depends on the time."""
+
+    def compute(self) -> dict[str, Any]:
+        """How many datasets were tried, and the size of the smallest one that violates the claim, or None."""
+        hunted = hunt(self.claim, self.paper, without=self.without, seconds=self.seconds)
+        breaks = {of: getattr(hunted.dataset, of) for of in hunted.largest} if hunted.dataset is not None else None
+        return {"tried": hunted.tried, "decided": hunted.decided, "breaks": breaks}
+
+
+def until(deadline: float, tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Any, Any]]:
+    """Tasks and their documents as they are done, on ``jobs`` processes, until the deadline, whatever is under way.
+
+    Those that cannot be sent to another process are computed in this one. A task that ends its processes is left out.
+    """
+    sendable = largest_first(tasks) if min(jobs, len(tasks)) > 1 else {}
+    calls = {task: sendable[task] for task in tasks if task in sendable}
+    with Local(min(jobs, len(calls))) as pool:
+        for task, document in pool.results(computed, calls, deadline):
+            if document is not None:
+                yield task, document
+    for task in tasks:
+        if task not in calls and (left := deadline - monotonic()) > 0:
+            document = None
+            with suppress(TimeIsUp), ended_after(left):
+                document = task.compute()
+            if document is not None:
+                yield task, document
+
+
 def measured(claim: Claim, paper: Paper, case: Case, run: BaseRun[Any]) -> Measured | Finding:
     """The claim on a run; its finding alone where it says nothing of the run.
 
@@ -140,7 +234,7 @@ def measured(claim: Claim, paper: Paper, case: Case, run: BaseRun[Any]) -> Measu
     if finding.verdict in (Verdict.NOT_APPLICABLE, Verdict.BROKEN) or not claim.speaks(run):
         return finding
     try:
-        series = judgement.measured(run)
+        series = judgement.measured(run).in_float64
     except BeyondTheRun:
         return finding
     speaks = np.isfinite(series.radius.astype(float))

@@ -60,9 +60,9 @@ def ended(
 ) -> tuple[dict[str, Any], Fragile]:
     workers = Fragile(at_once, deaths, iter(kills))
 
-    def waited(running: Any, return_when: str) -> Any:
+    def waited(running: Any, timeout: float | None, return_when: str) -> Any:
         workers.resolve()
-        return wait(running, return_when=return_when)
+        return wait(running, timeout, return_when)
 
     monkeypatch.setattr(pool, "wait", waited)
     found = list(workers.results(str.upper, {name: name for name in calls}))

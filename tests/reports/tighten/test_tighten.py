@@ -1,10 +1,12 @@
 """Planted power laws: the constant, the powers and the nearest dataset come back; the command on a whole paper."""
 
+import json
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
@@ -23,9 +25,10 @@ from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER as NTP
 from marginaudit.reports.series import series
 from marginaudit.reports.starts.paper import MeanRun, Numbers
+from marginaudit.reports.study.task import Task
 from marginaudit.reports.sweeps import Design
 from marginaudit.reports.tighten.fit import Tightened, tightened
-from marginaudit.reports.tighten.measure import DRAWN, Case, Measured, cases, measured
+from marginaudit.reports.tighten.measure import DRAWN, Case, Measured, MeasureTask, cases, measured, until
 from marginaudit.reports.tighten.picture import picture
 from tests.command_line import Command, dataset_file
 from tests.third_paper.installed import forget_papers, install
@@ -43,6 +46,7 @@ class Stub:
     kind: Any = PAPER.kind
     config: Any = PAPER.config
     space: Any = None
+    run: Any = MeanRun
 
 
 STUB: Any = Stub(replace(SWEEPS, designs=(Design("counting", {"N": N, "rate": RATE}),)))
@@ -143,6 +147,24 @@ def test_intervals_are_students() -> None:
     assert found["N"].interval == pytest.approx((line.slope - half, line.slope + half))
     of_slopes = ttest_1samp(-2 + 0.2 * slope, 0).confidence_interval(0.95)
     assert found["t"].interval == pytest.approx((of_slopes.low, of_slopes.high))
+
+
+def test_a_line_that_bends_is_no_power_and_its_interval_holds_the_slopes_of_halves() -> None:
+    """log^2 t/t^2 where N = 2, beside t^-2: the mean slope, -1.99, is of neither. Slopes are those of `linregress`."""
+    far = np.unique(np.geomspace(1e6, 1e18, 500).astype(np.int64))
+
+    def measure(run: MeanRun) -> Any:
+        log = 2 * np.log(np.log(far)) if run.dataset.N == 2 else 0.0
+        return series(log - 2 * np.log(far), radius=0.0, step=far, log=True)
+
+    planted = claim(measure=measure, upper=lambda run, t: -np.log(t))
+    found = powers(tightened("upper", runs(planted, paper=only_N(Design("counting", {"N": N, "rate": (0.5,)})))))["t"]
+    clock = np.linspace(math.log(far[0]), math.log(far[-1]), 50)
+    steepest, flattest = (linregress(half, 2 * np.log(half) - 2 * half).slope for half in (clock[25:], clock[:25]))
+    assert flattest > steepest > -1.95
+    assert found.measured == pytest.approx(-2 + (2 + steepest / 2 + flattest / 2) / len(N), abs=2e-3)
+    assert found.interval == pytest.approx((-2, flattest), abs=1e-4)
+    assert found.no_support.startswith(f"the line bends in {DRAWN} of {DRAWN * len(N)} runs")
 
 
 def test_two_runs_have_no_power_and_a_claim_that_says_nothing_no_constant() -> None:
@@ -293,19 +315,19 @@ def third(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_the_command(command: Command) -> None:
     """w^(20)/max x by hand, and what breaks `w <= max x` without numbers of at least 0."""
     mine = dataset_file(Path(), {"name": "mine", "numbers": [7.0, 7.0]})
-    answer = command.json("tighten", "third.below-largest", mine, "--seconds", 1, "--out", "bound.svg")
+    answer = command.json("tighten", "third.below-largest", mine, "--seconds", 60, "--out", "bound.svg")
     side = answer["sides"]["upper"]
     assert side["nearest"]["dataset"] == "mine"
     assert side["constant"] == pytest.approx(1 - 0.5**20, rel=1e-12, abs=0)
     assert answer["without"]["nonnegative"]["breaks"] == {"N": 1}
     assert answer["varied"] == {"counting": {"N": [3, 2, 5], "rate": [0.5, 0.25]}}
-    assert answer["verdicts"] == {"holds": 13}
+    assert (answer["verdicts"], answer["missing"]) == ({"holds": 13}, 0)
     assert (Path("bound.svg").read_text(encoding="utf-8").count("the bound as stated"), answer["figure"]) == (
         1,
         "bound.svg",
     )
     assert command.json("classify", answer["nearest"])["mean"] == 7
-    text = command("tighten", "third.below-largest", "--seconds", "0.2", "--rate", "0.4").out
+    text = command("tighten", "third.below-largest", "--seconds", "60", "--rate", "0.4").out
     assert "varied one at a time, 3 datasets each: counting: N 3, 2, 5." in text
     assert "without nonnegative: breaks it: N=1." in text
     assert Path("third.below-largest.svg").exists()
@@ -329,8 +351,63 @@ def test_what_a_hunt_without_an_assumption_says(
     def found(claim: Claim, paper: Any, *, without: str, **_: Any) -> Hunt:
         return Hunt(claim.id, without, paper, verdicts=Counter(verdicts))
 
-    monkeypatch.setattr("marginaudit.reports.command.tighten.hunt", found)
+    monkeypatch.setattr("marginaudit.reports.tighten.measure.hunt", found)
     assert f"without nonnegative: {said}." in command("tighten", "third.below-largest").out
+
+
+@pytest.mark.usefixtures("third")
+def test_it_stops_in_time_and_goes_on_where_it_stopped(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    compute = MeasureTask.compute
+
+    endless = 3
+
+    def endless_after_a_while(task: MeasureTask) -> Any:
+        if len(done) == endless:
+            sleep(60)
+        done.append(task.case.dataset.name)
+        return compute(task)
+
+    monkeypatch.setattr("marginaudit.reports.command.tighten.cores", lambda: 1)
+    monkeypatch.setattr(MeasureTask, "compute", endless_after_a_while)
+    began = monotonic()
+    first = command("tighten", "third.below-largest", "--seconds", "6").out
+    assert monotonic() - began < 30
+    assert "measured on 3 runs: 3 holds.\n9 runs missing, for want of time (--seconds)" in first
+    endless = -1
+    again = command.json("tighten", "third.below-largest", "--seconds", 60)
+    assert (again["missing"], again["verdicts"]) == (0, {"holds": 12})
+    assert len(done) == len(set(done)) == 12
+
+
+@dataclass(frozen=True, eq=False)
+class Waiting(Task):
+    """A task that takes its time."""
+
+    seconds: float
+    key = None
+
+    def compute(self) -> float:
+        sleep(self.seconds)
+        return self.seconds
+
+
+def test_processes_end_with_the_time_too() -> None:
+    began = monotonic()
+    done = [document for _, document in until(monotonic() + 10, [Waiting(60.0), Waiting(0.0), Waiting(0.1)], 2)]
+    assert (done, monotonic() - began < 30) == ([0.0, 0.1], True)
+
+
+def test_a_measurement_comes_back_from_its_document_as_it_was() -> None:
+    planted = claim(measure=scattered(0.0, 0.1), upper=stated)
+    case = cases(STUB, STUB.config(), [])[0]
+    run = measured(planted, STUB, case, MeanRun(case.dataset, case.config))
+    assert isinstance(run, Measured)
+    task = MeasureTask(planted, STUB, case)
+    found = task.again(json.loads(json.dumps(task.compute())))
+    assert isinstance(found, Measured)
+    assert (found.clock, found.factors, found.finding.verdict) == (run.clock, run.factors, run.finding.verdict)
+    np.testing.assert_equal(asdict(found.sides["upper"]), asdict(run.sides["upper"]))
 
 
 def test_a_factor_that_a_run_does_not_have_has_no_power() -> None:
