@@ -132,6 +132,7 @@ DECIDED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
         lemma5_with("each other position", 1e-9),
         lemma5_with("each other token", 1e-9),
         lemma5_with("summed", 1e-9),
+        lemma5_with("each optimal position", 1e-9),
     ),
     "ntp.lemma6": (
         {"lower": scaled_bound(LEMMA6_LOWER, "lower", 9)},
