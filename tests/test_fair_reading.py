@@ -58,7 +58,7 @@ def test_the_data_that_refute_a_printed_statement_meet_its_setting(name: str) ->
 @pytest.mark.parametrize("name", ACCUSED)
 def test_so_do_the_step_sizes(name: str) -> None:
     claim, paper = LEDGER[name], PAPER_OF[name]
-    run = paper.run(data_of(claim), replace(paper.config(), **dict(claim.standing.settings)))
+    run: Any = paper.run(data_of(claim), replace(paper.config(), **dict(claim.standing.settings)))
     if paper.name == "ntp":
         assert not run.dataset.orders or beyond_order_one(run) is None
         assert 2 * run.eta0 <= run.norm_ov
