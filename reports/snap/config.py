@@ -12,15 +12,29 @@ SHOWN_STEPS = 10**6
 """Batch-1 steps of `marginaudit train`."""
 
 
+ETA_Y, ETA_Z = 0.5, 0.05
+"""Default step sizes."""
+
+
 @dataclass(frozen=True)
 class RecordedClassConfig:
     """Settings of a recorded run on sequence classes."""
 
-    lr_y: float = setting(0.5, STEP_SIZE, "Step size of Y (eta_Y).")
-    lr_z: float = setting(0.05, STEP_SIZE, "Step size of Z (eta_Z).")
+    lr_y: float | None = setting(None, STEP_SIZE, "Step size of Y (eta_Y).", none=f"{ETA_Y}")
+    lr_z: float | None = setting(None, STEP_SIZE, "Step size of Z (eta_Z).", none=f"{ETA_Z}")
 
     def __post_init__(self) -> None:
         check(self)
+
+    @property
+    def eta_Y(self) -> float:
+        """The step size of Y, the default one where none is given."""
+        return ETA_Y if self.lr_y is None else self.lr_y
+
+    @property
+    def eta_Z(self) -> float:
+        """The step size of Z, the default one where none is given."""
+        return ETA_Z if self.lr_z is None else self.lr_z
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,6 @@ def conformity(
     if decoder.weights.shape[1] != data.M:
         expected = f"(n, {data.M}, {data.M}), as a step moves the decoder"
         raise InputError(f"{shown_path(file)}: Y", got=f"shape {decoder.weights.shape}", expected=expected)
-    found = compared_classes(data, decoder, attention, config.lr_y, config.lr_z, progress)
+    found = compared_classes(data, decoder, attention, config.eta_Y, config.eta_Z, progress)
     algorithm = "SGD on one sequence a step"
     return Conformity(printable(data.name), shown_path(str(file)), tuple(found), algorithm, _place)

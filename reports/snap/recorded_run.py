@@ -40,7 +40,7 @@ class RecordedClassRun(ClassRun):
     @property
     def recorded(self) -> ClassTrajectory:
         """The recorded trajectory."""
-        self.used_weights = True
+        self.ask_premise()
         return self._trajectory
 
     @property
@@ -55,14 +55,18 @@ class RecordedClassRun(ClassRun):
         )
 
     @property
-    def eta_Y(self) -> NoReturn:
-        """Not recorded."""
-        raise NotJudged("it needs eta_Y, on which h, gamma and t_0 depend, and which the file does not hold")
+    def eta_Y(self) -> float:
+        """As it is given, since it is not recorded."""
+        if self.config.lr_y is None:
+            raise NotJudged("it needs eta_Y, on which h, gamma and t_0 depend: the file does not hold it, give --lr-y")
+        return self.config.lr_y
 
     @property
-    def eta_Z(self) -> NoReturn:
-        """Not recorded."""
-        raise NotJudged("it needs eta_Z, on which z-dot and B depend, and which the file does not hold")
+    def eta_Z(self) -> float:
+        """As it is given, since it is not recorded."""
+        if self.config.lr_z is None:
+            raise NotJudged("it needs eta_Z, on which z-dot and B depend: the file does not hold it, give --lr-z")
+        return self.config.lr_z
 
     @property
     def steps(self) -> NoReturn:

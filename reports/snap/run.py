@@ -57,12 +57,12 @@ class ClassRun(BaseRun[SequenceClasses]):
     @property
     def eta_Y(self) -> float:
         """Step size of Y."""
-        return self.config.lr_y
+        return self.config.eta_Y
 
     @property
     def eta_Z(self) -> float:
         """Step size of Z."""
-        return self.config.lr_z
+        return self.config.eta_Z
 
     @cached_property
     def overlap(self) -> Overlap:

@@ -114,9 +114,9 @@ def train(
     """
     if dataset.M < 2:
         raise InputError(f"{origin}: M", got=str(dataset.M), expected="at least 2 tokens to train on")
-    if config.lr_y > LARGEST_RATE:
+    if config.eta_Y > LARGEST_RATE:
         raise InputError(
-            "--lr-y", got=f"{config.lr_y:g}", expected=f"at most {LARGEST_RATE:g}, for exp of it to be a float64"
+            "--lr-y", got=f"{config.eta_Y:g}", expected=f"at most {LARGEST_RATE:g}, for exp of it to be a float64"
         )
     run = ClassRun(dataset, config)
     if not run.assumption("uniform_classes").holds:

@@ -129,7 +129,14 @@ RATES = (0.5, 0.01, 100.0)
 M and K are the datasets', and runs go to the farthest step, so that every one before is among them. Z is slower.
 """
 
-CONFIGS = [ClassConfig(lr_y=rate, lr_z=min(ClassConfig().eta_Z, rate / 10)) for rate in RATES]
+CONFIGS = [
+    ClassConfig(),
+    *(
+        ClassConfig(lr_y=rate, lr_z=min(ClassConfig().eta_Z, rate / 10))
+        for rate in RATES
+        if rate != ClassConfig().eta_Y
+    ),
+]
 
 RUNS = dict.fromkeys((False, True), tuple((config, config) for config in CONFIGS))
 

@@ -19,7 +19,8 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("three.json").write_text(json.dumps(classes_to_document(THREE)))
     chance = Program(reversed_probabilities=True, steps=1500)
-    for name, program in (("good", Program()), ("bad", Program(momentum_y=0.9)), ("drawn", chance)):
+    runs = {"good": Program(), "bad": Program(momentum_y=0.9), "drawn": chance, "long": Program(steps=1500)}
+    for name, program in runs.items():
         decoder, attention = program.run(THREE)
         recorder = Recorder()
         for t, Y, Z in zip(decoder.step, decoder.weights, attention.weights, strict=True):
@@ -30,8 +31,22 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_answer(command: Command) -> None:
     none = {"departs_at": None, "cause": None, "value": None}
     found = command.json("conform", "three.json", "good.npz")
-    stages = [{"stage": name, "lr": lr, "records": 61, "decided": 61} | none for name, lr in (("Y", 0.5), ("Z", 0.05))]
-    assert found == {"dataset": "three", "file": "good.npz", "conforms": True, **none, "stages": stages}
+    notes = [stage.pop("note") for stage in found["stages"]]
+    assert notes == ["probabilities of tokens off by 0.43 or more would show", None]
+    answer = {"start": "zero", "rule": "SGD on one sequence a step"}
+    stages = [
+        {"stage": name, "lr": lr, "records": 61, "decided": 61} | none | answer
+        for name, lr in (("Y", 0.5), ("Z", 0.05))
+    ]
+    assert found == {
+        "dataset": "three",
+        "file": "good.npz",
+        "conforms": True,
+        **none,
+        "decided": 122,
+        **answer,
+        "stages": stages,
+    }
     said = command("conform", "three.json", "bad.npz", "--fail-on", "departs")
     assert said.status == 1
     line = said.out.splitlines()[-1]
@@ -39,6 +54,10 @@ def test_the_answer(command: Command) -> None:
     assert line.endswith("; cause: momentum (0.9)")
     line = marginaudit.conform(THREE, "drawn.npz").line
     assert line.startswith("drawn.npz departs on three at Y, step 1500, token c")
+    assert (
+        "; rates of classes off by 0.22 or more and probabilities of tokens off by 0.0"
+        in marginaudit.conform(THREE, "long.npz").line
+    )
 
 
 def test_step_sizes_are_the_papers_unless_given(command: Command) -> None:

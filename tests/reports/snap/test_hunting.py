@@ -83,7 +83,7 @@ def test_the_space_is_the_papers() -> None:
     smallest = next(iter(smallest_classes()))
     for runs in PAPER.space.runs.values():
         assert [(tried, confirmed) for tried, confirmed in runs if tried != confirmed] == []
-        assert [tried.lr_y for tried, _ in runs] == list(RATES)
+        assert [tried.eta_Y for tried, _ in runs] == list(RATES)
         assert [slow_decoder(ClassRun(smallest, tried)) for tried, _ in runs] == [None] * len(RATES)
         assert runs[0][0] == PAPER.config()
     for without in CLASSES.assumptions:

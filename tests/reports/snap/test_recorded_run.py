@@ -136,6 +136,9 @@ def test_what_the_file_does_not_decide(report: Report, tmp_path: Path) -> None:
     for name, said in (("eta_Z", "needs eta_Z"), ("path", "holds z alone")):
         with pytest.raises(NotJudged, match=said):
             getattr(run, name)
+    given = RecordedClassRun(DATA, ClassConfig(lr_y=0.5), None, tmp_path / "run.npz")
+    found = CLAIMS["snap.lemma5"].judge(given)
+    assert (found.verdict, found.premise) == (HOLDS, "met")
 
 
 def test_a_run_that_goes_backwards_is_a_finding_about_the_run(report: Report, tmp_path: Path) -> None:
