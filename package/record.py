@@ -98,9 +98,13 @@ def _copied(name: str, given: Any) -> NDArray[Any]:
     try:
         for method in ("detach", "cpu"):
             given = getattr(given, method, lambda given=given: given)()
+        half = "float16" in str(getattr(given, "dtype", ""))  # bfloat16 too, of which NumPy has none
+        if half and hasattr(given, "float"):
+            given = given.float()
         if not hasattr(given, "__array__") and hasattr(given, "__dlpack__"):
             given = np.from_dlpack(given)
         copy = np.array(np.asarray(given))  # PyTorch's __array__ makes no copy by itself
+        copy = copy.astype(np.float32) if half else copy
     except (TypeError, ValueError, RuntimeError) as error:
         raise InputError(name, got=f"{got}, of which NumPy makes no array", expected=expected) from error
     if copy.dtype not in (np.float32, np.float64) or copy.ndim != 2:

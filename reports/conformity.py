@@ -57,15 +57,30 @@ class Conformity:
         return sum(stage.decided for stage in self.stages)
 
     @property
+    def rule(self) -> str | None:
+        """The rule that all steps after the first records follow, the algorithm's name or a cause; None if unknown."""
+        rules = [stage.rule(self.algorithm) for stage in self.stages]
+        return next((rule for rule in rules if rule != self.algorithm), self.algorithm)
+
+    @property
     def line(self) -> str:
         """The answer in one line."""
-        at = self.departs_at
-        if at is None:
+        stage = next((stage for stage in self.stages if stage.departs_at is not None), None)
+        notes = "".join(f"; {stage.note}" for stage in self.stages if stage.note)
+        if stage is None or stage.departs_at is None:
             records = counted(self.records, "record")
-            return f"{self.file} conforms on {self.dataset}{self.assumed}: {self.decided} of {records} decided"
+            return f"{self.file} conforms on {self.dataset}{self.assumed}: {self.decided} of {records} decided{notes}"
+        found = f"{self.file} departs on {self.dataset} at {self._words(stage.departs_at)}"
+        if stage.goes_on and stage.later is None:
+            records = counted(stage.records - 1, "record")
+            found += f"; from there on {stage.decided - 1} of {records} are decided to be {self.algorithm}'s"
+        elif stage.later is not None:
+            found += f"; from there on it departs at {self._words(stage.later)}"
+        return found + notes
+
+    def _words(self, at: Departure) -> str:
         cause = at.cause or "none of those that are tested"
-        by = f"off by {at.error:.3g} where {at.explained} explains {at.bar:.3g}"
-        return f"{self.file} departs on {self.dataset} at {self.place(at)}: {by}; cause: {cause}"
+        return f"{self.place(at)}: off by {at.error:.3g} where {at.explained} explains {at.bar:.3g}; cause: {cause}"
 
     def as_document(self) -> dict[str, Any]:
         """The answer in JSON."""
@@ -74,9 +89,14 @@ class Conformity:
             "file": self.file,
             "conforms": self.conforms,
             **_document(self.departs_at),
+            "decided": self.decided,
+            "start": "given" if any(one.start == "given" for one in self.stages) else "zero",
+            "rule": self.rule,
             "stages": [
                 {"stage": one.stage, "lr": one.lr, "records": one.records, "decided": one.decided}
                 | _document(one.departs_at)
+                | {"start": one.start, "rule": one.rule(self.algorithm), "note": one.note or None}
+                | ({"later": _document(one.later)} if one.goes_on else {})
                 for one in self.stages
             ],
         }

@@ -8,6 +8,7 @@ import pytest
 
 from marginaudit.orders import InputError
 from marginaudit.record import Recorder
+from marginaudit.training.trajectory import Recorded
 
 
 class Tensor:
@@ -58,6 +59,35 @@ def test_the_file_holds_copies_of_what_was_recorded(tmp_path: Path) -> None:
             assert arrays[steps].tolist() == [0, 1, 5]
             assert arrays[name].dtype == np.float32
             assert arrays[name][:, 2, 1].tolist() == [1, 2, 3]
+
+
+class Half:
+    """Of a precision that NumPy has not; its library makes float32 of it."""
+
+    dtype = "torch.bfloat16"
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def float(self) -> Any:
+        return self._array
+
+
+def test_half_precision_is_kept_as_float32(tmp_path: Path) -> None:
+    """And is read as what it is, by its digits."""
+    recorder, W = Recorder(), np.random.default_rng(0).normal(size=(2, 2)).astype(np.float16)
+    digits, exponent = np.frexp(W.astype(np.float32))
+    W_ov = np.ldexp(np.rint(256 * digits) / 256, exponent)
+    recorder.stage1(0, Half(W_ov))
+    recorder.stage2(0, W)
+    recorder.save(tmp_path / "run.npz")
+    with np.load(tmp_path / "run.npz") as found:
+        for name, kept, precision, u in (("W_ov", W_ov, "bfloat16", 2.0**-8), ("W_kq", W, "float16", 2.0**-11)):
+            assert found[name].dtype == np.float32
+            assert np.array_equal(found[name], [kept])
+            read = Recorded(np.array([0]), found[name])
+            assert (read.precision, read.roundoff) == (precision, u)
+    assert Recorded(np.array([0]), np.eye(2)[np.newaxis]).precision == "float32"
 
 
 def test_bad_weights_and_steps_are_refused_when_they_are_recorded(tmp_path: Path) -> None:

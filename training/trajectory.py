@@ -24,6 +24,12 @@ HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.re
 LOCAL_HEADER = struct.Struct("<26xHH")
 """Header of a member of a .zip file before its name: the lengths of the name and the extra field."""
 
+PRECISIONS = {"bfloat16": (8, -126), "float16": (11, -14), "float32": (24, -126), "float64": (53, -1022)}
+"""Binary digits, and the exponent of the least normal number."""
+
+SINGLE = 24
+"""Digits of float32."""
+
 LAST_STEP = 10**18
 
 LEAST_SIZE, LARGEST_SIZE = 1e-100, 1e100
@@ -45,23 +51,35 @@ class Recorded:
     weights: NDArray[Any]
 
     @cached_property
-    def precision(self) -> np.dtype[Any]:
-        """Precision of the training: float32 also where float32 weights are saved as float64."""
-        with np.errstate(over="ignore"):
-            single = self.weights.dtype.itemsize == 4 or all(
-                np.array_equal(one, one.astype(np.float32)) for one in self.weights
-            )
-        return np.dtype(np.float32 if single else np.float64)
+    def precision(self) -> str:
+        """Precision of the training: the lowest that holds all weights, whatever they are saved as.
+
+        Weights that are held by fewer digits than those of half precision, as 0 and 1 are, are not taken for it.
+        """
+        for name, (digits, _) in PRECISIONS.items():
+            if self._held_by(digits) and (digits >= SINGLE or not self._held_by(digits - 1)):
+                return name
+        raise TypeError("weights have more digits than float64")
+
+    def _held_by(self, digits: int) -> bool:
+        """Whether so many binary digits hold each weight."""
+        scaled = (np.ldexp(np.frexp(one.astype(np.float64))[0], digits) for one in self.weights)
+        return all(np.array_equal(one, np.rint(one)) for one in scaled)
+
+    @property
+    def digits(self) -> int:
+        """The binary digits of the weights' precision."""
+        return PRECISIONS[self.precision][0]
 
     @property
     def roundoff(self) -> float:
         """The unit roundoff of the weights' precision."""
-        return float(np.finfo(self.precision).eps) / 2
+        return 2.0**-self.digits
 
     @property
     def least(self) -> float:
         """The least normal number of the weights' precision."""
-        return float(np.finfo(self.precision).tiny)
+        return 2.0 ** PRECISIONS[self.precision][1]
 
 
 def read_arrays(path: Path, known: tuple[str, ...]) -> dict[str, NDArray[Any]]:

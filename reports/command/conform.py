@@ -40,9 +40,9 @@ def conform(dataset: str, file: Path, fail_on: str | None, as_json: bool, **give
     header = ("stage", "step size", "records", "decided", "departs at", "token", "off by", "explained")
     rows = []
     for one in found.stages:
-        at = one.departs_at
-        where = ("", "", "", "") if at is None else (at.step, at.token, at.error, at.bar)
-        rows.append((one.stage, one.lr, one.records, one.decided, *where))
+        for at in (one.departs_at, one.later) if one.later is not None else (one.departs_at,):
+            where = ("", "", "", "") if at is None else (at.step, at.token, at.error, at.bar)
+            rows.append((one.stage, one.lr, one.records, one.decided, *where))
     print_table(f"{found.dataset}: {found.algorithm}, record by record", header, rows)
     print_line(found.line)
     return status

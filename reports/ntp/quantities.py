@@ -247,7 +247,9 @@ def asymptotic_from(run: Run) -> float:
     then that they do not yet balance: ||W*_kq||^2 is how many of them a perceptron may need.
     """
     data, norm = run.dataset, run.norm_kq
-    margin = SATURATED + np.log(data.L_max) - np.log(float(data.smallest_frequency)) + np.log1p(run.training.margin)
+    run.ask_premise()
+    A = max(run.trained.margin, 0.0)  # of a recorded run, Algorithm 1's where it is not known
+    margin = SATURATED + np.log(data.L_max) - np.log(float(data.smallest_frequency)) + np.log1p(A)
     return float(max(margin * norm / run.eta, 10 * norm**2))
 
 

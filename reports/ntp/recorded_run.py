@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from marginaudit.orders import InputError, counted, printable, shown_path
 from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.audit.sources import Source
@@ -15,7 +17,8 @@ from marginaudit.reports.ntp.config import Config, RecordedConfig
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.solving import trainable
 from marginaudit.training.conformity import Departure
-from marginaudit.training.ntp import Progress, Stage1, Training
+from marginaudit.training.ntp import Progress, Stage1, Stage2, Training
+from marginaudit.training.ntp.recorded.causes import NOT_FROZEN
 from marginaudit.training.ntp.recorded.conformity import STEPS1, compared
 from marginaudit.training.ntp.recorded.trajectory import Trajectory, read_trajectory
 from marginaudit.training.trajectory import Recorded
@@ -91,18 +94,22 @@ class RecordedRun(Run):
 
     @property
     def training(self) -> Training:
-        """Both stages at the recorded weights, for statements about stage 2.
-
-        Raises
-        ------
-        BeyondTheRun
-            Stage 1 is another algorithm's and its margins differ, for which stage 2 has no error bars.
-        """
-        found = self.trained
+        """Both stages at the recorded weights, for statements about stage 2; of W_kq alone where W_ov is not known."""
+        found, reason = self.trained, self._no_ov
         at = self.conformity.departs_at
-        if at is not None and at.stage == 1 and not found.common_margin:
-            raise BeyondTheRun("stage 1 of the trajectory departs, and the margins of its W_ov are not one")
-        return found
+        if not reason and at is not None and at.stage == 1 and not found.common_margin:
+            reason = "stage 1 of the trajectory departs, and the margins of its W_ov are not one"
+        return without_ov(found, reason) if reason else found
+
+    @property
+    def _no_ov(self) -> str:
+        """Why the W_ov of stage 2 is not known; "" where it is."""
+        last = self.conformity.stages[-1]
+        if self.trajectory.stage1 is None and not last.premise_met:
+            return "the file has no W_ov, which is known only of a trajectory that is decided to be Algorithm 1's"
+        if last.stage == 2 and str(last.rule("Algorithm 1")).startswith(NOT_FROZEN):
+            return "W_ov is not frozen in stage 2 of the trajectory, and the file has it at the steps of stage 1 alone"
+        return ""
 
     @property
     def stage1_steps(self) -> Stage1:
@@ -116,12 +123,11 @@ class RecordedRun(Run):
 
     def recorded_steps(self, stage: Literal[1, 2]) -> tuple[int, ...]:
         """The steps in the file."""
-        self.require_recorded(stage)
         found = self._record(stage)
         return () if found is None else tuple(found.step.tolist())
 
     def require_recorded(self, stage: Literal[1, 2]) -> None:
-        """Raise unless the file has the stage.
+        """Ask the premise of the stage's records, and raise unless the file has the stage.
 
         Raises
         ------
@@ -130,6 +136,7 @@ class RecordedRun(Run):
         """
         if self._record(stage) is None:
             raise BeyondTheRun(f"the trajectory has no stage {stage}")
+        self.ask_premise()
 
     def _record(self, stage: Literal[1, 2]) -> Recorded | None:
         return self.trajectory.stage1 if stage == 1 else self.trajectory.stage2
@@ -143,7 +150,7 @@ class RecordedRun(Run):
         BeyondTheRun
             There are too many tokens.
         """
-        self.used_weights = True
+        self.ask_premise()
         return self._trained
 
     @cached_property
@@ -152,7 +159,8 @@ class RecordedRun(Run):
 
         self.require_dense()
         stages = self.conformity.stages
-        return recorded_training(self.dataset, self.trajectory, stages, self.solved("ov"), self.solved("kq"))
+        found = recorded_training(self.dataset, self.trajectory, stages, self.solved("ov"), self.solved("kq"))
+        return unknown_loss(found) if self._no_ov else found
 
     def facts(self) -> dict[str, Any]:
         """The trajectory's entry in report.json."""
@@ -160,6 +168,58 @@ class RecordedRun(Run):
             "line": self.conformity.line,
             "premises_met": self.conformity.premises_met,
         }
+
+
+OF_W_OV = {"B", "W_ov", "margin", "margin_spread", "margin_error", "common_margin"}
+
+OF_LOSS = {
+    *("loss", "log_loss", "log_excess", "gradient_norm", "log_gradient_norm"),
+    *("descent_reference", "descent_rest"),
+}
+"""Columns of stage 2 that depend on W_ov."""
+
+
+def unknown_loss(training: Training) -> Training:
+    """A training whose W_ov is not that of the run: NaN in the columns of stage 2 that depend on it."""
+    unknown = dict.fromkeys(OF_LOSS, np.full(len(training.stage2), np.nan))
+    return replace(training, stage2=replace(training.stage2, **unknown))
+
+
+class _Stage2WithoutOV(Stage2):
+    """Stage 2 of a training whose W_ov is not known: what depends on it raises."""
+
+    reason: str
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in OF_LOSS:
+            raise BeyondTheRun(object.__getattribute__(self, "reason"))
+        return super().__getattribute__(name)
+
+
+class _WithoutOV(Training):
+    """A training whose W_ov is not known: what depends on it raises."""
+
+    reason: str
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in OF_W_OV:
+            raise BeyondTheRun(object.__getattribute__(self, "reason"))
+        return super().__getattribute__(name)
+
+
+def without_ov(training: Training, reason: str) -> Training:
+    """The same training, of which what depends on W_ov raises `BeyondTheRun` with a reason.
+
+    Raises
+    ------
+    BeyondTheRun
+        By the training, where one of `OF_W_OV` or `OF_LOSS` is asked for.
+    """
+    stage2 = _Stage2WithoutOV(**vars(training.stage2))
+    object.__setattr__(stage2, "reason", reason)
+    found = _WithoutOV(**vars(training) | {"stage2": stage2})
+    object.__setattr__(found, "reason", reason)
+    return found
 
 
 def conformity(source: Source, file: Path, config: RecordedConfig, progress: Callable[[float], None]) -> Conformity:

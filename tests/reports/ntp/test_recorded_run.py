@@ -18,7 +18,7 @@ from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.sources import named_trajectory
 from marginaudit.reports.command.verdicts import print_verdicts
 from marginaudit.reports.json_data import finite
-from marginaudit.reports.ntp import Config
+from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.recorded_run import RecordedRun
 from marginaudit.reports.python import Report
@@ -27,7 +27,7 @@ from marginaudit.reports.verdict import Evidence, Verdict
 from marginaudit.training.ntp import train
 from tests.command_line import Command
 from tests.reports.ntp.samples import unbroken
-from tests.training.ntp.recorded.program import Mistake, run
+from tests.training.ntp.recorded.program import Mistake, run, stage2_gradient
 
 DATA = CASES["example-1"]()
 SHORT = {"steps1": 150, "steps2": 100}
@@ -264,7 +264,36 @@ def test_weights_of_no_training_at_all_make_nothing_true(tmp_path: Path) -> None
     carried = {claim: one for claim, one in found.items() if one.premise == "carried over"}
     assert len(carried) > 20
     assert {one.verdict for one in carried.values()} <= SILENT | {Verdict.VIOLATED}
-    assert "margins of its W_ov are not one" in found["ntp.lemma5"].detail
+    assert "margins of its W_ov are not one" in found["ntp.theorem2.floor"].detail
+
+
+def test_a_w_ov_that_the_run_need_not_have_had_decides_nothing(folder: Path, tmp_path: Path) -> None:
+    """Adam's W_kq alone, of a run whose W_ov was after 150 steps and not Algorithm 1's after 900."""
+    with np.load(folder / "adam.npz") as file:
+        W_kq = dict(zip(file["step2"].tolist(), file["W_kq"], strict=True))
+    alone = recorded(tmp_path, {}, W_kq)
+    found = unbroken(alone)
+    for claim in ("ntp.theorem2.floor", "ntp.theorem3.prediction"):
+        assert (found[claim].verdict, found[claim].measured) == (Verdict.INCONCLUSIVE, None)
+        assert "the file has no W_ov" in found[claim].detail
+    assert found["ntp.lemma6"].verdict is Verdict.VIOLATED
+    assert np.isnan(alone.trained.stage2.loss).all()
+    (table, *_) = PAPER.tables
+    assert {row["step"] for row in table.of(alone)["stage2"]} == {100}
+
+
+def test_what_needs_no_w_ov_is_judged_where_w_ov_is_trained_too(tmp_path: Path) -> None:
+    """One step of W_ov and one of W_kq in turn, on the same loss: margins of W_ov differ."""
+    W_ov, W, stage1, stage2 = np.zeros((4, 4)), np.zeros((4, 4)), {}, {}
+    for t in range(60):
+        stage1[t], stage2[t] = W_ov, W
+        G, G_ov = stage2_gradient(DATA, W_ov, W, Mistake())
+        W_ov = W_ov - 0.1 * G_ov / np.linalg.norm(G_ov)
+        W = W - 0.025 * G / (np.linalg.norm(G) or 1)
+    found = unbroken(recorded(tmp_path, stage1, stage2))
+    assert "W_ov is not frozen" in found["ntp.theorem2.floor"].detail
+    for claim, verdict in (("ntp.theorem1.norm", Verdict.HOLDS), ("ntp.theorem1.direction", Verdict.VACUOUS)):
+        assert (found[claim].verdict, found[claim].premise) == (verdict, "carried over")
 
 
 def test_no_proof_speaks_of_a_run_that_rounding_hides(tmp_path: Path) -> None:
@@ -288,3 +317,27 @@ def test_stage_2_is_measured_where_stage_1_departs_with_one_margin(tmp_path: Pat
     upper = LEDGER["ntp.corollary1.upper"].judge(run)
     assert (upper.verdict, upper.witness) == (Verdict.INCONCLUSIVE, None)
     assert f"measured {margin:.4g}" in upper.detail
+
+
+SPARSE = (
+    {"at": (0,)},
+    {"steps2": 0},
+    {"steps2": 1},
+    {"steps1": 500, "steps2": 5, "at": (500,)},
+    {"steps1": 2, "steps2": 150, "at": (150,)},
+)
+
+
+def test_the_premise_is_asked_before_the_steps(tmp_path: Path) -> None:
+    """Of plain descent, and of records that depart, no statement on steps is proved, whichever steps there are."""
+    plain = [Run(DATA, Config(**({"steps1": 150, "steps2": 150} | at), optimizer="gd")) for at in ({}, *SPARSE)]
+    stage1 = {t: t * np.eye(4) for t in (0, 1)}
+    departing = [recorded(tmp_path, stage1, {t: t * np.eye(4) for t in steps}) for steps in ((0,), (0, 1), (0, 1, 150))]
+    on_steps = 0
+    for claim in PAPER.claims:
+        full, *sparse = (claim.judge(run) for run in plain)
+        assert all((one.verdict, one.evidence) == (full.verdict, full.evidence) for one in sparse), claim.id
+        if full.verdict is Verdict.NOT_APPLICABLE:
+            on_steps += 1
+            assert not any(claim.judge(run).evidence is Evidence.PROVED for run in departing), claim.id
+    assert on_steps == 40

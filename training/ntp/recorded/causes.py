@@ -2,24 +2,33 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
+from scipy.linalg import block_diag
 from scipy.optimize import nnls
 
 from marginaudit.orders.arrays import Floats
+from marginaudit.training.conformity import CLEAR, SLIGHT
 from marginaudit.training.ntp.recorded.gradients import Stage2Loss
 from marginaudit.training.ntp.recorded.rules import (
+    ADAGRAD,
+    ADAM,
+    RMSPROP,
     Rule,
     Stage,
-    adam,
+    adaptive,
     by_column,
+    clipped,
+    coupled,
     decayed,
     gradient_descent,
     guarded,
     momentum,
     normalised,
+    once,
+    over_norm,
+    several,
     sign,
     together,
     transposed,
@@ -28,14 +37,33 @@ from marginaudit.training.ntp.recorded.rules import (
 )
 from marginaudit.training.trajectory import Recorded
 
-FITTED = 4
-"""Records from which weights of the mean are found, at most."""
+TOGETHER = 12
+"""Records from which weights of samples are found, at most."""
+
+FEWEST = 3
+"""Steps that show Muon, at least."""
+
+DRAWS, UNLIKELY = 20, 1e-6
+"""Random changes beside each step of a minibatch, and the chance at which that all are in the cone is no accident."""
+
+MUONS = ((0.95, True), (0.95, False), (0.9, True), (0.9, False), (0.0, False))
+"""Momentum of Muon, and whether it is Nesterov's."""
 
 Frozen: TypeAlias = Callable[[Recorded, int], tuple[int, Stage] | None]
 """The number of steps of stage 1 whose W_ov brings stage 2 closest to a record, with this W_ov."""
 
 MOST = 1000
 """Classes of samples whose weights are looked for."""
+
+MOST_STEPS_A_RECORD = 5
+
+NOT_FROZEN = "W_ov not frozen"
+
+ADAMW = 0.01
+"""Default weight decay of AdamW."""
+
+OTHER_BETAS = (0.95, 0.98, 0.99)
+"""Other beta2 of Adam that are in use."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +81,8 @@ class Cause:
         Whether a step depends on the steps before it.
     stage : Stage or None
         In place of the stage that departs.
+    rivals : str
+        Causes of one such name, next to each other, may all fit: then all are named.
     """
 
     words: str
@@ -60,20 +90,13 @@ class Cause:
     starts: tuple[tuple[float, float], ...] = ()
     remembers: bool = False
     stage: Stage | None = None
+    rivals: str = ""
 
 
 def causes(stage: Stage, run: Recorded, first: Recorded | None, i: int, frozen: Frozen) -> Iterator[Cause]:
     """Causes for a stage that departs at record ``i``, in the order of trial; ``first`` is the run of stage 1."""
+    yield from _lengths(stage, run, i)
     lr, square = stage.lr, stage.loss.E.shape[0] == stage.loss.E.shape[1]
-    sizes = ((lr, 2 * lr),)
-    yield Cause("step size 0", lambda stage: normalised(stage, 0.0))
-    yield Cause("gradient not normalised", lambda stage: gradient_descent(stage, lr))
-    yield Cause("another step size ({0:.4g})", normalised, sizes)
-    yield Cause("gradient not normalised, and another step size ({0:.4g})", gradient_descent, sizes)
-    if (epsilon := _epsilon(stage, run, i)) > 0:
-        yield Cause(
-            "epsilon in the norm ({0:.4g})", lambda stage, by: guarded(stage, lr, by), ((epsilon / 2, epsilon),)
-        )
     if stage.number == 2 or square:
         name = "W_ov" if stage.number == 1 else "W_kq"
         yield Cause(f"a transposed {name}", lambda stage: transposed(normalised(stage, lr)))
@@ -83,20 +106,91 @@ def causes(stage: Stage, run: Recorded, first: Recorded | None, i: int, frozen: 
     if isinstance(stage.loss, Stage2Loss):
         d = stage.loss.E.shape[1]
         yield Cause("scores divided by sqrt(d)", lambda stage: normalised(stage, lr, scale=1 / np.sqrt(d)))
+        for words, loss in stage.loss.other_keys().items():
+            yield Cause(f"another mask ({words})", lambda stage, loss=loss: normalised(replace(stage, loss=loss), lr))
         if found := frozen(run, i):
             T, other = found
             yield Cause(f"W_ov after {T} steps", lambda stage: normalised(stage, lr), stage=other)
         yield from (replace(cause, remembers=True) for cause in _ov_not_frozen(stage, stage.loss, run, first))
     yield Cause("each column of the gradient normalised by itself", lambda stage: by_column(stage, lr))
-    yield Cause("sign descent (step size {0:.4g})", sign, sizes)
-    yield Cause("Adam (step size {0:.4g})", adam, sizes, remembers=True)
+    yield from (replace(cause, remembers=True) for cause in _by_entry(lr))
     yield from (replace(cause, remembers=True) for cause in _momentum(lr))
-    yield Cause("weight decay ({0:.4g})", lambda stage, by: decayed(normalised(stage, lr), lr, by), ((0.01, 0.1),))
-    if isinstance(stage.loss, Stage2Loss):
-        fitted = _fitted_weights(stage, run, i)
-        if fitted is not None:
-            words = "the mean over other weights than pi (found by least squares)"
-            yield Cause(words, lambda stage: normalised(stage, lr, fitted))
+    yield from _decay(lr)
+    fitted = _fitted_weights(stage, run, i)
+    if fitted is not None:
+        words = f"the mean over other weights than {'1' if stage.number == 1 else 'pi'} (found by least squares)"
+        yield Cause(words, lambda stage: normalised(stage, lr, fitted))
+
+
+def _lengths(stage: Stage, run: Recorded, i: int) -> Iterator[Cause]:
+    """Steps along the gradient, of another length or number."""
+    lr = stage.lr
+    sizes = ((lr, 2 * lr),)
+    yield Cause("step size 0", lambda stage: normalised(stage, 0.0))
+    t = int(run.step[i])
+    skipped, twice = (lambda stage, k=k: once(several(normalised(stage, lr), k), normalised(stage, lr)) for k in (0, 2))
+    yield Cause(f"step {t} skipped", skipped)
+    yield Cause(f"step {t} taken twice", twice)
+    for k in range(2, MOST_STEPS_A_RECORD + 1):
+        yield Cause(f"{k} steps taken as one", lambda stage, k=k: several(normalised(stage, lr), k))
+    yield Cause("gradient not normalised", lambda stage: gradient_descent(stage, lr))
+    norms: dict[str, Callable[[Floats], float]] = {
+        "its largest entry": lambda G: float(np.abs(G).max()),
+        "the sum of its absolute values": lambda G: float(np.abs(G).sum()),
+        "its spectral norm": lambda G: float(np.linalg.norm(G, 2)) if np.isfinite(G).all() else float("inf"),
+        "its squared norm": lambda G: float((G**2).sum()),
+    }
+    for words, norm in norms.items():
+        yield Cause(f"gradient divided by {words}", lambda stage, norm=norm: over_norm(stage, lr, norm))
+    size = Cause("another step size ({0:.6g})", normalised, sizes, rivals="length")
+    epsilon = _epsilon(stage, run, i)
+    by_epsilon = Cause(
+        "epsilon in the norm ({0:.4g})",
+        lambda stage, by: guarded(stage, lr, by),
+        ((epsilon / 2, epsilon),),
+        rivals="length",
+    )
+    slight = 0 < epsilon < SLIGHT * float(np.linalg.norm(_gradient(stage, run, i)))
+    yield from ([by_epsilon] if slight else [size, by_epsilon] if epsilon > 0 else [size])
+    yield Cause("gradient not normalised, and another step size ({0:.4g})", gradient_descent, sizes, rivals="length")
+    norm_here = float(np.linalg.norm(_gradient(stage, run, i)))
+    yield Cause(
+        "gradient clipped at norm {0:.4g}, not normalised",
+        lambda stage, most: clipped(stage, lr, most),
+        ((norm_here / 2, norm_here / 4),),
+    )
+
+
+def _by_entry(lr: float) -> Iterator[Cause]:
+    """Sign descent, and optimizers that divide each entry of the gradient by its own size."""
+    sizes = ((lr, 2 * lr),)
+    yield Cause("sign descent (step size {0:.4g})", sign, sizes, rivals="sign")
+    yield Cause("Adam (step size {0:.4g})", adaptive, sizes, rivals="Adam")
+    yield Cause(
+        f"AdamW (step size {{0:.4g}}, weight decay {ADAMW})",
+        lambda stage, lr: adaptive(stage, lr, ADAM, ADAMW),
+        sizes,
+        rivals="Adam",
+    )
+    yield Cause(
+        "AdamW (step size {0:.4g}, weight decay {1:.4g})",
+        lambda stage, lr, decay: adaptive(stage, lr, ADAM, decay),
+        (*sizes, (ADAMW, 2 * ADAMW)),
+    )
+    for beta in OTHER_BETAS:
+        constants = (ADAM[0], beta, ADAM[2])
+        yield Cause(
+            f"Adam (step size {{0:.4g}}, beta2 {beta})",
+            lambda stage, lr, constants=constants: adaptive(stage, lr, constants),
+            sizes,
+        )
+    for name, constants in (("RMSprop", RMSPROP), ("Adagrad", ADAGRAD)):
+        yield Cause(
+            f"{name} (step size {{0:.4g}})",
+            lambda stage, lr, constants=constants: adaptive(stage, lr, constants, corrected=False),
+            sizes,
+            rivals="squares",
+        )
 
 
 def _momentum(lr: float) -> Iterator[Cause]:
@@ -109,17 +203,52 @@ def _momentum(lr: float) -> Iterator[Cause]:
     yield Cause(words, lambda stage, lr, beta: momentum(normalised(stage, lr), beta), (size, betas))
     words = "momentum ({1:.4g}), gradient not normalised, and another step size ({0:.4g})"
     yield Cause(words, lambda stage, lr, beta: momentum(gradient_descent(stage, lr), beta), (size, betas))
+    words = "Nesterov's momentum ({1:.4g}), gradient not normalised, and another step size ({0:.4g})"
+    yield Cause(
+        words, lambda stage, lr, beta: momentum(gradient_descent(stage, lr), beta, nesterov=True), (size, betas)
+    )
     words = "momentum ({0:.4g}), as a running mean"
     yield Cause(words, lambda stage, beta: momentum(normalised(stage, lr), beta, share=1 - beta), (betas,))
     words = "Nesterov's momentum ({0:.4g})"
     yield Cause(words, lambda stage, beta: momentum(normalised(stage, lr), beta, nesterov=True), (betas,))
+    words = "Nesterov's momentum ({0:.4g}), and gradient not normalised"
+    yield Cause(words, lambda stage, beta: momentum(gradient_descent(stage, lr), beta, nesterov=True), (betas,))
+
+
+def _decay(lr: float) -> Iterator[Cause]:
+    """Weight decay beside the step or in the gradient."""
+    strength, size = (0.01, 0.1), (lr, 2 * lr)
+    yield Cause("weight decay ({0:.4g})", lambda stage, by: decayed(normalised(stage, lr), lr, by), (strength,))
+    yield Cause("weight decay ({0:.4g}) in the gradient", lambda stage, by: coupled(stage, lr, by), (strength,))
+    yield Cause(
+        "weight decay ({0:.4g}), and gradient not normalised",
+        lambda stage, by: coupled(stage, lr, by, normal=False),
+        (strength,),
+    )
+    yield Cause(
+        "weight decay ({1:.4g}), gradient not normalised, and another step size ({0:.4g})",
+        lambda stage, lr, by: coupled(stage, lr, by, normal=False),
+        (size, strength),
+    )
+    yield Cause(
+        "momentum ({1:.4g}), weight decay ({2:.4g}), gradient not normalised, and another step size ({0:.4g})",
+        lambda stage, lr, beta, by: momentum(coupled(stage, lr, by, normal=False), beta),
+        (size, (0.5, 0.9), strength),
+        remembers=True,
+    )
+
+
+def _gradient(stage: Stage, run: Recorded, i: int) -> Floats:
+    """The gradient from which the step to record ``i`` is taken."""
+    W = np.asarray(run.weights[i - 1], np.float64) if i else np.zeros(run.weights.shape[1:])
+    return stage.gradient(W).value
 
 
 def _epsilon(stage: Stage, run: Recorded, i: int) -> float:
     """The epsilon with which the mean step to record ``i`` has its length, about; 0 where there is none."""
     W, before = (np.asarray(run.weights[i - 1], np.float64), run.step[i - 1]) if i else (np.zeros(1), 0)
     length = float(np.linalg.norm(run.weights[i] - W)) / int(run.step[i] - before)
-    norm = float(np.linalg.norm(stage.gradient(np.broadcast_to(W, run.weights.shape[1:])).value))
+    norm = float(np.linalg.norm(_gradient(stage, run, i)))
     return norm * (stage.lr / length - 1) if length > 0 else 0.0
 
 
@@ -129,16 +258,17 @@ def _fitted_weights(stage: Stage, run: Recorded, i: int) -> Floats | None:
     Least squares for weights w >= 0 and lengths s >= 0 of the gradients, the first of which is 1: the sum of w_c G_c is
     -s change / lr, entry by entry. None where steps are left out, or there are no more equations than numbers.
     """
-    classes, last = len(stage.loss.other_weights()["every query alike"]), min(i + FITTED, len(run.step))
-    if i == 0 or (np.diff(run.step[i - 1 : last]) > 1).any() or classes > MOST:
+    classes = stage.loss.classes
+    if i == 0 or classes > MOST:
         return None
-    weights = [np.asarray(run.weights[j], dtype=np.float64) for j in range(i - 1, last)]
-    lengths = np.zeros((last - i, weights[0].size, last - i))
-    gradients = []
-    for k, (W, after) in enumerate(pairwise(weights)):
-        gradients.append([stage.gradient(W, one).value.ravel() for one in np.eye(classes)])
-        lengths[k, :, k] = (after - W).ravel() / stage.lr
-    equations = np.hstack([np.hstack(gradients).T, lengths.reshape(-1, last - i)])
+    gradients: list[Floats] = []
+    changes: list[Floats] = []
+    for W, after in single_steps(run, i, i + TOGETHER):
+        gradients.append(_by_class(stage, W)[0])
+        changes.append((after - W).reshape(-1, 1) / stage.lr)
+    if not changes:
+        return None
+    equations = np.hstack([np.vstack(gradients), block_diag(*changes)])
     equations = equations[equations.any(axis=1)]
     if len(equations) <= equations.shape[1]:
         return None
@@ -146,10 +276,86 @@ def _fitted_weights(stage: Stage, run: Recorded, i: int) -> Floats | None:
     return np.asarray(found[:classes])
 
 
+def minibatch(stage: Stage, run: Recorded, i: int) -> bool:
+    """Whether each step from record ``i`` on is along a mean over some of the samples, others at each step.
+
+    Each change is then in the cone of the samples' gradients. A share of random changes is there too: the chance that
+    all of these steps are has to be below `UNLIKELY`.
+    """
+    classes, rng, chance = stage.loss.classes, np.random.default_rng(0), 1.0
+    if classes > MOST:
+        return False
+    for W, after in single_steps(run, i, i + TOGETHER):
+        (gradients, rounding), change = _by_class(stage, W), (after - W).ravel()
+        weights, apart = nnls(gradients, -change)
+        size = float(np.linalg.norm(change))
+        if size == 0:
+            continue
+        bar = 2 * float(np.linalg.norm(rounding @ weights))
+        bar += stage.u * (3 * float(np.linalg.norm(after)) + len(change) * size)
+        if not (apart <= bar < size / CLEAR):
+            return False
+        others = [gradients @ rng.normal(size=classes) for _ in range(DRAWS)]
+        inside = sum(nnls(gradients, other)[1] <= bar / size * np.linalg.norm(other) for other in others)
+        chance *= (inside + 1) / (DRAWS + 1)
+    return chance < UNLIKELY
+
+
+def muon(stage: Stage, run: Recorded, i: int, origin: int) -> float | None:
+    """The step size of Muon, about, if steps from record ``i`` on make the singular values of the momentum alike.
+
+    Newton-Schulz iterations bring them within a factor of 2 of each other, and are often done in half precision.
+    Momentum begins with the step to record ``origin``.
+    """
+    origin += int(origin == 0 and run.step[0] == 0)
+    taken = list(single_steps(run, origin, i + TOGETHER))
+    if len(taken) < i - origin + FEWEST:
+        return None
+    gradients = [stage.gradient(W).value for W, _ in taken]
+    for beta, nesterov in MUONS:
+        m, sizes = np.zeros_like(gradients[0]), []
+        for k, (G, (W, after)) in enumerate(zip(gradients, taken, strict=True), origin):
+            m = beta * m + G
+            if k >= i:
+                sizes.append(_alike(G + beta * m if nesterov else m, W - after))
+        if all(sizes):
+            return float(np.median(sizes))
+    return None
+
+
+def _alike(m: Floats, change: Floats) -> float:
+    """The size of all singular values of a change that has the singular vectors of m, whose own differ; 0 if none."""
+    if not np.isfinite(m).all():
+        return 0.0
+    U, singular, Vt = np.linalg.svd(m)
+    kept = int(np.sum(singular > singular[0] / 100))
+    turned = U[:, :kept].T @ change @ Vt[:kept].T
+    sizes = np.diag(turned)
+    size = float(np.median(sizes))
+    off = float(np.linalg.norm(turned - np.diag(sizes)))
+    differ = kept > 1 and singular[0] > 4 * singular[kept - 1]
+    return size if differ and off < 0.2 * size and (abs(sizes - size) < size / 2).all() else 0.0
+
+
+def single_steps(run: Recorded, first: int, last: int) -> Iterator[tuple[Floats, Floats]]:
+    """The weights before and after each step from record ``first`` on, until steps are left out; W = 0 at step 0."""
+    for k in range(first, min(last, len(run.step))):
+        if int(run.step[k]) - (int(run.step[k - 1]) if k else 0) != 1:
+            return
+        after = np.asarray(run.weights[k], np.float64)
+        yield np.asarray(run.weights[k - 1], np.float64) if k else np.zeros_like(after), after
+
+
+def _by_class(stage: Stage, W: Floats) -> tuple[Floats, Floats]:
+    """The gradient of each class of samples, shape (entries, classes), and bounds on their rounding."""
+    found = [stage.gradient(W, one) for one in np.eye(stage.loss.classes)]
+    return np.array([one.value.ravel() for one in found]).T, np.array([one.rounding.ravel() for one in found]).T
+
+
 def _ov_not_frozen(stage: Stage, loss: Stage2Loss, run: Recorded, first: Recorded | None) -> Iterator[Cause]:
     """W_ov not frozen: it is as recorded at the same step, goes on with stage 1, or descends on the loss of stage 2."""
     lr, u, before = stage.lr, stage.u, stage.before
-    words = "W_ov not frozen"
+    words = NOT_FROZEN
     if first is not None and len(first.step) > 1:
         for ahead in dict.fromkeys((0, max(0, int(first.step[-1] - run.step[-1])))):
             how = f"as recorded {ahead} steps later" if ahead else "as recorded at each step"

@@ -12,13 +12,13 @@ the first one lies W = 0 at step 0. What rounding explains is the bar:
 Where the bar exceeds the distance that Algorithm 1 goes, rounding explains anything, and nothing is decided unless
 the record agrees with it all the same. But a step has the length lr there too.
 
-Of a run without stage 1, W_ov is Algorithm 1's, and rounding may have led the run's own one elsewhere: as far as a
-textbook stage 1 in the file's precision. `SAFETY` times what that changes in the step then adds to the bar.
+Of a run without stage 1, W_ov is Algorithm 1's, and rounding may have led the run's own one elsewhere: no farther than
+`stage1_rounding` in the file's precision, which counts in the gradient's own rounding.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from math import inf, isfinite
 
 import numpy as np
@@ -26,11 +26,18 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.orders.ntp import Dataset
-from marginaudit.training.conformity import AGREES, CLEAR, Compared, Departure
+from marginaudit.training.conformity import AGREES, CLEAR, COARSER, Compared, Departure, rounded_once, scheduled, unlike
 from marginaudit.training.ntp.algorithm1 import train
-from marginaudit.training.ntp.recorded.causes import Cause, Frozen, causes
-from marginaudit.training.ntp.recorded.gradients import Gradient, Stage1Loss, Stage2Loss
-from marginaudit.training.ntp.recorded.rules import Rule, Stage, normalised, textbook, unit
+from marginaudit.training.ntp.recorded.causes import Cause, Frozen, causes, minibatch, muon
+from marginaudit.training.ntp.recorded.gradients import FIRST_ORDER, Stage1Loss, Stage2Loss
+from marginaudit.training.ntp.recorded.rules import (
+    Rule,
+    Stage,
+    normalised,
+    stage1_rounding,
+    textbook,
+    unit,
+)
 from marginaudit.training.ntp.recorded.trajectory import Trajectory
 from marginaudit.training.ntp.records import Progress
 from marginaudit.training.trajectory import Recorded
@@ -38,8 +45,8 @@ from marginaudit.training.trajectory import Recorded
 SAFETY = 4.0
 """Safety factor on the difference of the two runs, as error of several steps."""
 
-CONFIRMED = 3
-"""Further records that a cause has to explain, where there are as many."""
+CONFIRMED, FURTHER = 3, 60
+"""Further records that a cause has to explain, where there are as many; then those of so many further steps."""
 
 FITS = 8
 """Rounds in which a cause's number is found; where no step is left out the second is exact to rounding."""
@@ -47,8 +54,9 @@ FITS = 8
 LARGEST = 1e100
 """A step size, at most."""
 
-CLOSE = 1e-9
-"""Relative change of a number at which it is found: the difference of two such runs is rounding."""
+CLOSE, APART = 1e-9, 1e-5
+"""Relative change of a number at which it is found, as the difference of two such runs is rounding; and one at which
+it is not."""
 
 MOST_STEPS = 20_000
 """Steps between two records, at most; what lies farther apart is not compared."""
@@ -62,6 +70,8 @@ NUDGE = 1e-12
 LADDER = tuple(int(T) for T in np.unique(np.rint(np.geomspace(1, MOST_STEPS, 40))))
 """Lengths of stage 1 that are tried before those between two of them."""
 
+ANOTHER_START = "another start than zero"
+
 STEPS1 = 900
 """The length of stage 1 where it is not recorded: that of the experiments of arXiv 2409.17335."""
 
@@ -73,13 +83,18 @@ class _Row:
     step: int
     apart: Floats
     bar: float
-    moved: float
+    by: Floats
     length: float
     written: float
 
     @property
     def error(self) -> float:
         return float(np.linalg.norm(self.apart))
+
+    @property
+    def moved(self) -> float:
+        """How far the rule moves the weights."""
+        return float(np.linalg.norm(self.by))
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -127,23 +142,24 @@ def compared(
     found = []
     lengths = [0 if recorded is None else len(recorded.step) for recorded in (first, second)]
     if first is not None:
-        own = replace(one, u=UNIT_ROUNDOFF + first.roundoff)
+        own = _in_precision(one, first)
         found.append(_stage(own, first, None, lambda i: progress(i / sum(lengths)), _never))
     if second is not None:
-        two = Stage(Stage2Loss(dataset), eta, UNIT_ROUNDOFF + second.roundoff, np.zeros(0), before=one)
+        two = _in_precision(Stage(Stage2Loss(dataset), eta, UNIT_ROUNDOFF, W_ov=np.zeros(0), before=one), second)
 
         def after(T: int) -> Stage:
             if first is not None:
                 return replace(two, W_ov=np.asarray(first.weights[first.step.tolist().index(T)], dtype=np.float64))
             W_ov = train(dataset, steps1=T, steps2=0, lr1=eta0).W_ov
-            return replace(two, W_ov=W_ov, aside=textbook(one, T, second.precision))
+            with np.errstate(all="ignore"):
+                return replace(two, W_ov=W_ov, distance=stage1_rounding(_in_precision(one, second), T))
 
         known = {0: np.zeros_like(one.loss.E)}
 
         def near(T: int) -> Stage:
-            """`after` with a textbook's rounding, which goes on from the last known step."""
+            """Stage 2 with W_ov after T float64 steps, resumed from the nearest cached step."""
             before = max(t for t in known if t <= T)
-            known[T] = textbook(one, T - before, np.dtype(np.float64), known[before])
+            known[T] = textbook(one, T - before, known[before])
             return replace(two, W_ov=known[T])
 
         def frozen(run: Recorded, i: int) -> tuple[int, Stage]:
@@ -159,25 +175,51 @@ def compared(
     return found
 
 
+def _in_precision(stage: Stage, run: Recorded) -> Stage:
+    return replace(stage, u=UNIT_ROUNDOFF + run.roundoff, least=run.least)
+
+
 def _never(run: Recorded, i: int) -> None:
     """Stage 1 has no W_ov of a stage before."""
 
 
 def _stage(stage: Stage, run: Recorded, first: Recorded | None, reached: Progress, frozen: Frozen) -> Compared:
-    decided = 0
+    """Compare a stage up to the first step that departs; from another start than zero it goes on."""
+    decided, start, note = 0, None, ""
     with np.errstate(all="ignore"):
-        for i, row in enumerate(_followed(stage, run, lambda stage: normalised(stage, stage.lr))):
+        for i, row in enumerate(_followed(stage, run, _steps)):
             reached(i)
             if not row.known.all() or not row.within():
-                cause, value = _cause(stage, run, first, i, row, frozen)
-                found = _departure(stage, row, row.error, row.bar, cause, value)
-            elif row.decided or (off := _off_in_length(stage, run, i, row)) is None:
+                search = _Search(stage, run, first, frozen, i, row, int(start is not None))
+                departure = _departure(stage, row, row.error, row.bar, *search.cause())
+            elif (row.decided and row.bar <= AGREES * row.moved) or (off := _off_in_length(stage, run, i, row)) is None:
                 decided += int(row.decided)
+                note = note or ("" if row.decided else _underflow(stage, run, i, row))
                 continue
             else:
-                found = _departure(stage, row, *off, f"a step of length {row.length:.4g}", row.length)
-            return Compared(stage.number, stage.lr, len(run.step), decided + 1, found)
-    return Compared(stage.number, stage.lr, len(run.step), decided, None)
+                departure = _departure(stage, row, *off, f"a step of length {row.length:.4g}", row.length)
+            decided += 1
+            if start is None and i == 0 and departure.cause in (None, ANOTHER_START):
+                start = departure
+            else:
+                return _compared(stage, run, decided, start, departure, note)
+    return _compared(stage, run, decided, start, None, note)
+
+
+def _compared(
+    stage: Stage, run: Recorded, decided: int, start: Departure | None, departure: Departure | None, note: str
+) -> Compared:
+    records = len(run.step)
+    if not note and decided < records and 2 * stage.distance * np.linalg.norm(stage.loss.E, axis=1).max() > FIRST_ORDER:
+        note = f"rounding leaves W_ov open in {run.precision}: record its last value as stage 1"
+    if start is None:
+        return Compared(stage.number, stage.lr, records, decided, departure, note=note)
+    return Compared(stage.number, stage.lr, records, decided, start, "given", goes_on=True, later=departure, note=note)
+
+
+def _steps(stage: Stage) -> Rule:
+    """Algorithm 1's."""
+    return normalised(stage, stage.lr)
 
 
 def _departure(stage: Stage, row: _Row, error: float, bar: float, cause: str | None, value: float | None) -> Departure:
@@ -186,12 +228,21 @@ def _departure(stage: Stage, row: _Row, error: float, bar: float, cause: str | N
     return Departure(stage.number, row.step, error, bar, stage.loss.names[place], cause, value)
 
 
+def _underflow(stage: Stage, run: Recorded, i: int, row: _Row) -> str:
+    """Note on a record that is off by more than rounding explains, if squares in the norm did not underflow."""
+    exact = _row(replace(stage, least=0.0), run, i)
+    if exact.within() and _off_in_length(replace(stage, least=0.0), run, i, exact) is None:
+        return ""
+    lengths = f"a step of length {row.length:.6g}, not {stage.lr:.6g}"
+    return f"at step {row.step} of stage {stage.number} the norm underflowed in {run.precision}: {lengths}"
+
+
 def _off_in_length(stage: Stage, run: Recorded, i: int, row: _Row) -> tuple[float, float] | None:
     """Deviation of a step's length from lr, and the part that rounding explains, if that is less; or None.
 
-    The norm is a sum of k squares, each of which may underflow in the file's precision: of several steps most at one of
-    both ends. The lengths of several steps add up to no more than that number of lr. A gradient that is rounding alone
-    has no direction, and no length either.
+    Squares in the norm may underflow in the file's precision: of several steps most at one of both ends. The lengths of
+    several steps add up to no more than that number of lr. A gradient that is rounding alone has no direction, and no
+    length either.
     """
     W, before = (np.asarray(run.weights[i - 1], np.float64), run.step[i - 1]) if i else (np.zeros_like(row.apart), 0)
     taken = int(row.step - before)
@@ -201,53 +252,58 @@ def _off_in_length(stage: Stage, run: Recorded, i: int, row: _Row) -> tuple[floa
     if taken > MOST_STEPS or not np.any(gradient.value) or np.linalg.norm(turned) > AGREES:
         return None
     excess = row.length - taken * stage.lr
-    k, least = np.count_nonzero(gradient.value), float(np.finfo(run.precision).smallest_subnormal)
-    left = _squares_left(gradient)
+    share = stage.length_rounding(W, gradient)
     if taken > 1:
-        left = min(left, _squares_left(stage.gradient(np.asarray(run.weights[i], np.float64))))
-    share = (k / 2 + 4) * stage.u + (k * least / left if left else inf)
+        last = np.asarray(run.weights[i], np.float64)
+        share = max(share, stage.length_rounding(last, stage.gradient(last)))
     bar = taken * (row.written + stage.lr * share)  # each step is rounded to the weights
     error = abs(excess) if taken == 1 else excess
     return (error, bar) if error > bar else None
 
 
-def _squares_left(gradient: Gradient) -> float:
-    """The sum of squares that rounding leaves of a gradient, at least."""
-    return float(np.sum(np.maximum(np.abs(gradient.value) - gradient.rounding, 0.0) ** 2))
-
-
 def _followed(
-    stage: Stage, run: Recorded, make: Callable[[Stage], Rule], first: int = 0, last: int | None = None
+    stage: Stage,
+    run: Recorded,
+    make: Callable[[Stage], Rule],
+    first: int = 0,
+    last: int | None = None,
+    *,
+    bars: bool = True,
 ) -> Iterator[_Row]:
-    """The records from ``first`` to ``last``, each beside a rule's prediction from the one before."""
+    """The records from ``first`` to ``last``, each beside a rule's prediction from the one before.
+
+    Bars of several steps take as long as these, and may be left out.
+    """
     u = stage.u
     last = len(run.step) - 1 if last is None else min(last, len(run.step) - 1)
-    step, other = make(stage), make(stage if stage.aside is None else replace(stage, W_ov=stage.aside))
-    gaps = np.diff(run.step, prepend=0)[first : last + 1].max(initial=0) > 1
+    step, other = make(stage), make(stage)
+    gaps = bars and np.diff(run.step, prepend=0)[first : last + 1].max(initial=0) > 1
     W = np.asarray(run.weights[first - 1], dtype=np.float64) if first else np.zeros(run.weights.shape[1:])
     before = int(run.step[first - 1]) if first else 0
     for i in range(first, last + 1):
         t, recorded = int(run.step[i]), np.asarray(run.weights[i], dtype=np.float64)
         here, there, bar = W, W, 0.0
-        far = t - before > MOST_STEPS
-        for _ in range(0 if far else t - before):
+        known = t - before <= MOST_STEPS
+        for _ in range(t - before if known else 0):
             change, bar = step(here)
             here = here + change
-            if gaps or stage.aside is not None:
+            known = known and bar < inf
+            if gaps:
                 aside, off = other(there)
-                off += u * float(np.linalg.norm(there))
-                there = there + aside + (off * _direction(aside) if gaps else 0)
-        if far:
-            bar = inf
-        elif t - before > 1:
+                there = there + aside + (off + u * float(np.linalg.norm(there))) * _direction(aside)
+        if t - before > 1:
             bar = SAFETY * float(np.sqrt(np.count_nonzero(there - W)) * np.linalg.norm(here - there))
-        elif stage.aside is not None:
-            bar += SAFETY * float(np.linalg.norm(np.nan_to_num(here - there)))
+        known = known and not np.isnan(bar)  # of weights beyond the file's precision there is none
         length = float(np.linalg.norm(recorded - W))
         written = u * float(np.linalg.norm(W) + 2 * np.linalg.norm(recorded))
-        moved = float(np.linalg.norm(here - W))
-        yield _Row(t, recorded - here, bar + written if t else 0.0, moved, length, written)
+        yield _Row(t, recorded - here, (bar + written if t else 0.0) if known else inf, here - W, length, written)
         W, before = recorded, t
+
+
+def _row(stage: Stage, run: Recorded, i: int) -> _Row:
+    """A record beside a step of Algorithm 1 from the one before."""
+    (row,) = _followed(stage, run, _steps, i, i)
+    return row
 
 
 def _direction(change: Floats) -> Floats:
@@ -259,8 +315,8 @@ def _direction(change: Floats) -> Floats:
 
 def _error(stage: Stage, run: Recorded, i: int) -> float:
     """Distance of a record from a stage's next step; infinite where float64 does not hold it."""
-    (row,) = _followed(stage, run, lambda stage: normalised(stage, stage.lr), i, i)
-    return row.error if isfinite(row.error) else inf
+    error = _row(stage, run, i).error
+    return error if isfinite(error) else inf
 
 
 def _between(error: Callable[[int], float]) -> int:
@@ -273,47 +329,175 @@ def _between(error: Callable[[int], float]) -> int:
     return min(range(low, high + 1), key=error)
 
 
-def _cause(
-    stage: Stage, run: Recorded, first: Recorded | None, i: int, row: _Row, frozen: Frozen
-) -> tuple[str | None, float | None]:
-    """The first cause that explains the record and the next ones, and its last number."""
-    if row.step == 0 or (i == 0 and _next_conform(stage, run, i)):
-        return "another start than zero", None
-    far = run.step[: i + CONFIRMED + 1][-1] > FIRST_STEPS
-    for cause in causes(stage, run, first, i, frozen):
-        if far and cause.remembers:
-            continue
-        values = _explained(cause.stage or stage, run, i, row, cause)
-        if values is not None:
-            return cause.words.format(*values), values[-1] if values else None
-    return None, None
+@dataclass(frozen=True)
+class _Search:
+    """The search for the cause of a departure.
 
+    Attributes
+    ----------
+    stage, run : the stage and its records
+    first : Recorded or None
+        Those of stage 1.
+    frozen : from records to the step from which W_ov was frozen
+    i, row : the record that departs
+    origin : int
+        The record from which rules with a memory start: 0 for W = 0 before it, 1 for a given start.
+    """
 
-def _next_conform(stage: Stage, run: Recorded, i: int) -> bool:
-    rows = list(_followed(stage, run, lambda stage: normalised(stage, stage.lr), i + 1, i + CONFIRMED))
-    return bool(rows) and all(next_row.within() and next_row.bar < next_row.moved for next_row in rows)
+    stage: Stage
+    run: Recorded
+    first: Recorded | None
+    frozen: Frozen
+    i: int
+    row: _Row
+    origin: int
 
+    def cause(self) -> tuple[str | None, float | None]:
+        """The first cause that explains the record and the next ones, with rivals that do so too; its last number."""
+        stage, run, i = self.stage, self.run, self.i
+        if self.row.step == 0 or (i == 0 and self._next_conform()):
+            return ANOTHER_START, None
+        far = run.step[: i + CONFIRMED + 1][-1] > FIRST_STEPS or (self.origin and run.step[0] > 0)
+        found: list[tuple[Cause, list[float]]] = []
+        for cause in causes(stage, run, self.first, i, self.frozen):
+            if found and (not cause.rivals or cause.rivals != found[0][0].rivals):
+                break
+            if not (far and cause.remembers) and (values := self._numbers(cause)) is not None:
+                found.append((cause, values))
+        if found:
+            values = found[0][1]
+            return " or ".join(one.words.format(*some) for one, some in found), values[-1] if values else None
+        return self._by_pattern(far=bool(far)) or (None, None)
 
-def _explained(stage: Stage, run: Recorded, i: int, row: _Row, cause: Cause) -> list[float] | None:
-    """The numbers with which the record and the next ones conform under a cause, or None."""
-    first = 0 if cause.remembers else i
+    def _next_conform(self) -> bool:
+        rows = list(_followed(self.stage, self.run, _steps, self.i + 1, self.i + CONFIRMED))
+        return bool(rows) and all(row.within() and row.bar < row.moved for row in rows)
 
-    def rows(values: Sequence[float]) -> list[_Row]:
-        found = _followed(stage, run, lambda stage: cause.rule(stage, *values), first, i + CONFIRMED)
-        return list(found)[i - first :]
+    @cached_property
+    def own(self) -> list[_Row]:
+        """The record and the next ones beside Algorithm 1."""
+        return list(_followed(self.stage, self.run, _steps, self.i, self.i + self.further))
 
-    values, spread = [p for p, _ in cause.starts], 0.0
-    for k, start in enumerate(cause.starts):
-        number = _number(lambda x: rows([*values[:k], x, *values[k + 1 :]]), *start)  # noqa: B023
-        if number is None:
+    @property
+    def further(self) -> int:
+        """Number of further records that a cause has to explain in the end."""
+        step = self.run.step
+        return max(CONFIRMED, int(np.searchsorted(step, step[self.i] + FURTHER, side="right")) - self.i - 1)
+
+    @cached_property
+    def clear(self) -> int:
+        """Which of them departs clearly: the first if it does, else the one that does most and has some after it."""
+        shares = [row.error / row.bar if row.bar > 0 else inf for row in self.own]
+        return 0 if not shares[0] <= CLEAR else int(np.argmax(shares[: -CONFIRMED or None] or shares[:1]))
+
+    def _numbers(self, cause: Cause) -> list[float] | None:
+        """The numbers with which the record and the next ones conform under a cause, or None."""
+        first, at = self.origin if cause.remembers else self.i, self.clear
+
+        def rows(values: Sequence[float], further: int, *, bars: bool = True) -> list[_Row]:
+            stage, last = cause.stage or self.stage, self.i + further
+            found = _followed(stage, self.run, lambda stage: cause.rule(stage, *values), first, last, bars=bars)
+            return list(found)[self.i - first :]
+
+        def without_bars(k: int) -> Callable[[float], list[_Row]]:
+            return lambda x: rows([*values[:k], x, *values[k + 1 :]], at + 1, bars=False)[at:]
+
+        values = [p for p, _ in cause.starts]
+        for k, start in enumerate(cause.starts):
+            number = _number(without_bars(k), *start)
+            if number is None:
+                return None
+            values[k] = number
+        found = rows(values, at)
+        if not self._close(found[at]) or (len(values) < 2 and not found[at].within(2 * SAFETY * found[at].bar)):
             return None
-        values[k] = number[0]
-        spread += SAFETY * number[1]
-    return values if _fits(rows(values), row, spread) else None
+        for _ in range(FITS if len(values) > 1 else 0):
+            found, slopes = _sloped(rows, values, at + CONFIRMED, at)
+            off, bars = np.array([np.nan_to_num(row.apart) / row.bar for row in found]), [row.bar for row in found]
+            by = np.linalg.pinv(_flat(slopes, bars)).T @ -off.ravel()
+            values = [value + float(change) for value, change in zip(values, by, strict=True)]
+            if not all(0 < value < LARGEST for value in values):
+                return None
+        for further in (at + CONFIRMED, at + self.further):
+            found, slopes = _sloped(rows, values, further, 0)
+            if not self._close(found[at]) or (values and len(found) < at + 2):
+                return None
+            spread = np.zeros(len(found))
+            if values:
+                near = slice(at, at + CONFIRMED + 1)
+                inverse = np.linalg.pinv(_flat([one[near] for one in slopes], [row.bar for row in found[near]]))
+                moves = np.array([[float(np.linalg.norm(move)) for move in one] for one in slopes])
+                spread = SAFETY * np.linalg.norm(inverse, axis=0) @ moves
+            if not all(row.within(off) for row, off in zip(found, spread.tolist(), strict=True)):
+                return None
+        return values
+
+    def _close(self, row: _Row) -> bool:
+        """Whether a rule brings the record that departs clearly much closer."""
+        departs, error = (float(np.linalg.norm(one.apart[row.known])) for one in (self.own[self.clear], row))
+        return error < departs / CLEAR and row.bar < departs / CLEAR
+
+    def _by_pattern(self, *, far: bool) -> tuple[str, float | None] | None:
+        """A cause that leaves more open than a number: step sizes, samples or roundings of each step."""
+        stage, run, i = self.stage, self.run, self.i
+        if found := self._schedule():
+            return found, None
+        if not far and (size := muon(stage, run, i, self.origin)) is not None:
+            return f"Muon (step size about {size:.2g})", size
+        turned = [(row.apart + row.by) / row.length - row.by / row.moved for row in self.own if row.length * row.moved]
+        turns = all(np.linalg.norm(one) > AGREES for one in turned)
+        if turns and unlike(turned) and minibatch(stage, run, i):
+            return "a minibatch (other samples at each step)", None
+        return self._rounded()
+
+    def _schedule(self) -> str | None:
+        """Steps along the gradient whose length changes."""
+        lengths = []
+        for row in self.own:
+            share = float(np.sum((row.apart + row.by) * row.by)) / row.moved**2 if row.moved else 0.0
+            across = float(np.linalg.norm(row.apart + row.by - share * row.by))
+            if not (across <= max(1.0, share) * row.bar < share * row.moved / CLEAR):
+                return None
+            lengths.append((share * self.stage.lr, row.step))
+        if not scheduled([length for length, _ in lengths]):
+            return None
+        (begun, t), (ended, last) = lengths[0], lengths[-1]
+        return f"a schedule of step sizes ({begun:.4g} at step {t}, {ended:.4g} at step {last})"
+
+    def _rounded(self) -> tuple[str, float | None] | None:
+        """A lower precision than the file's: it explains all next errors, which differ and are of its size."""
+        errors, changes = [row.apart for row in self.own], [row.by for row in self.own]
+        if not unlike(errors):
+            return None
+        for name, digits in COARSER.items():
+            if digits < self.run.digits and rounded_once(errors, changes, digits):
+                stage = replace(self.stage, u=2.0**-digits)
+                rows = _followed(stage, self.run, _steps, self.i, self.i + self.further)
+                if all(row.within() for row in rows):
+                    return name, 2.0**-digits
+        return None
 
 
-def _number(rows: Callable[[float], list[_Row]], p: float, q: float) -> tuple[float, float] | None:
-    """The number with which the first record that depends on it is met, and this record's bar."""
+def _sloped(
+    rows: Callable[[Sequence[float], int], list[_Row]], values: Sequence[float], further: int, at: int
+) -> tuple[list[_Row], list[list[Floats]]]:
+    """Rows of a rule from one on, and the derivatives of their predictions by each of its numbers."""
+    found, slopes = rows(values, further)[at:], []
+    for k, value in enumerate(values):
+        nudged = rows([*values[:k], value * (1 + APART), *values[k + 1 :]], further)[at:]
+        both = zip(found, nudged, strict=True)
+        slopes.append([np.nan_to_num(other.apart - one.apart) / (value * APART) for one, other in both])
+    return found, slopes
+
+
+def _flat(slopes: Sequence[Sequence[Floats]], bars: Sequence[float]) -> Floats:
+    """Derivatives of all entries over their bars, shape (numbers, entries); 0 where float64 does not hold them."""
+    found = [np.concatenate([one.ravel() / bar for one, bar in zip(of, bars, strict=True)]) for of in slopes]
+    return np.asarray(np.nan_to_num(np.array(found), nan=0.0, posinf=0.0, neginf=0.0))
+
+
+def _number(rows: Callable[[float], list[_Row]], p: float, q: float) -> float | None:
+    """The number with which the first record that depends on it is met."""
     at_p, at_q = rows(p), rows(q)
     moved = [
         k
@@ -333,14 +517,4 @@ def _number(rows: Callable[[float], list[_Row]], p: float, q: float) -> tuple[fl
         if not 0 < q < LARGEST:
             return None
         at_p, at_q = at_q, rows(q)
-    return q, at_q[k].bar
-
-
-def _fits(rows: list[_Row], departure: _Row, spread: float) -> bool:
-    """Whether all rows are within their bars, the first one much closer than it departs where the rule predicts it.
-
-    The later ones also inherit the error of a number found at the first.
-    """
-    at, *later = rows
-    departs = float(np.linalg.norm(departure.apart[at.known]))
-    return at.within() and at.bar < departs / CLEAR and all(one.within(spread) for one in later)
+    return q

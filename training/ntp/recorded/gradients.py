@@ -9,17 +9,25 @@ entry:
   this precision too, so that a score of k terms is off by (k + 3) u times its absolute terms, a logit by (k + 2) u;
 - softmax: each exponential is relatively off by the error of its argument, u times the distance to the largest
   argument, and `EXP` u; a share p of their sum by 1 - p times its own error, the shares of the others times theirs, a u
-  for each term of the sum and one for the division;
-- P - e_y: P times the relative error of P, and u times itself. At y all digits are lost once 1 - P_y is below u;
+  for each term of the sum and one for the division. As exp(z - lse), lse the logarithm of the sum, z is rounded to a u
+  of |lse| and of |z - lse|, and the logarithm and both exponentials to `EXP` u each;
+- P - e_y: P times the relative error of P, and u times itself. At y all digits are lost once 1 - P_y is below u. Minus
+  the sum of the others, it has all their errors and a u for each;
 - phi (g - mean g): the errors of phi, of g (of which, as in softmax, only differences count) and of the mean, each
   times the others' size, and u for each operation; rounded shares do not add up to 1, so that the mean is off by a u of
   g for each term of their sum and one for the division, beside its own terms;
+- the mean over samples: one u for each repeated sample and position, as a program may add them one by one;
 - in W_ov's gradient of eq. 1, (P - e_y) (X phi)^T: the errors of both factors, each times the other's size.
 
 The bound grows with the condition of the gradient by itself: where terms cancel, it is large beside their sum. Where
 errors of arguments are not small and may move a share, first order says nothing, and the bound is infinite.
+
+A W_ov that is known up to a distance D moves logits by D |X^T phi|, and x^T W_ov^T r by D |x| |r|.
 """
 
+from collections import Counter
+from collections.abc import Callable
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -66,9 +74,20 @@ class Stage1Loss:
             pi[index[sample.query]] += frequency * (len(sample.tokens) == 1)
         self._shares = pi
 
+    @property
+    def classes(self) -> int:
+        """Number of terms of the sum, which may have other weights."""
+        return len(self.E)
+
     def other_weights(self) -> dict[str, Floats]:
         """Weights of the tokens that someone may take in the place of 1."""
         return {"frequencies of the samples of length 1": self._shares} if self._shares.any() else {}
+
+    def curvature(self, W: Floats) -> float:
+        """Bound on the largest eigenvalue of diag(P) - P P^T of any token: twice P (1 - P) of n(x)."""
+        P = _softmax(self.E @ W.T, np.zeros((len(self.E), len(W))), 0.0).value
+        r, _ = _surplus(Softmax(P, P, lost=False), self.answer, np.arange(len(P)), 0.0)
+        return 2 * float(-r[np.arange(len(P)), self.answer].min())
 
     def gradient(self, W: Floats, u: float, weights: Floats | None = None) -> Gradient:
         """Eq. 5 at W_ov (V, d)."""
@@ -86,6 +105,7 @@ class Stage2Loss:
 
     def __init__(self, dataset: Dataset) -> None:
         found = sample_classes(dataset)
+        self._dataset = dataset
         self.E, self.names = dataset.embeddings, dataset.vocabulary
         self.owner, self.token, self.query = found.edge_class, found.token, found.query
         self.count, self.answer, self.weights = found.multiplicity, found.next, found.frequency
@@ -93,8 +113,17 @@ class Stage2Loss:
         roots = np.sqrt(dataset.counts)
         self._alike = np.bincount(of_class) / dataset.N
         self._roots = np.bincount(of_class, roots) / roots.sum()
-        self.terms = dataset.N
+        self._samples = float(sum(dataset.counts))
+        copies = np.bincount(of_class, np.array(dataset.counts, dtype=np.float64))
+        added = np.asarray(copies[self.owner] * self.count, dtype=np.float64)
+        self.added = self._scatter(added) if _one_hot(self.E) else float(added.sum())
         self.longest = dataset.L_max
+        self.sizes = np.linalg.norm(self.E, axis=1)
+
+    @property
+    def classes(self) -> int:
+        """Number of terms of the mean, which may have other weights."""
+        return len(self.query)
 
     def other_weights(self) -> dict[str, Floats]:
         """Weights of the classes that someone may take in the place of pi."""
@@ -108,15 +137,48 @@ class Stage2Loss:
             "square roots of the counts": self._roots,
         }
 
-    def gradient(self, W_ov: Floats, W: Floats, u: float, weights: Floats | None = None) -> Gradient:
-        """Eq. 6 at W_kq (d, d)."""
+    def other_keys(self) -> dict[str, "Stage2Loss"]:
+        """Losses with attention to other tokens than those of the sample."""
+        longest = self.longest
+        return {
+            "the last token is left out": self._attending(lambda sample, _: sample[:-1] or sample),
+            "each distinct token counts once": self._attending(lambda sample, _: [*set(sample)]),
+            "the next token is attended too": self._attending(lambda sample, y: [*sample, y]),
+            "padding is attended, as the first token": self._attending(
+                lambda sample, _: sample + [0] * (longest - len(sample))
+            ),
+            "padding is attended, as zeros": self._attending(
+                lambda sample, _: sample + [len(self.E)] * (longest - len(sample))
+            ),
+        }
+
+    def _attending(self, keys: Callable[[list[int], int], list[int]]) -> "Stage2Loss":
+        """The loss with the keys of each sample, and its next token, in place of its tokens; token V is zeros."""
+        data, found = self._dataset, copy(self)
+        samples = [([data.index[x] for x in one.tokens], data.index[one.next]) for one in data.samples]
+        bags = [Counter(keys(sample, y)) for sample, y in samples]
+        found.E = np.vstack([self.E, np.zeros((1, self.E.shape[1]))])
+        found.sizes = np.append(self.sizes, 0.0)
+        found.owner, found.token, found.count = np.array(
+            [(n, x, many) for n, bag in enumerate(bags) for x, many in bag.items()]
+        ).T
+        found.query, found.answer = np.array([(sample[-1], y) for sample, y in samples]).T
+        found.weights, found.longest = data.frequencies, self.longest + 1
+        found.added = float(np.array(data.counts, dtype=np.float64)[found.owner] @ found.count)
+        return found
+
+    def gradient(
+        self, W_ov: Floats, W: Floats, u: float, weights: Floats | None = None, distance: float = 0.0
+    ) -> Gradient:
+        """Eq. 6 at W_kq (d, d), W_ov known up to a ``distance``."""
         E, classes, key, owner = self.E, np.arange(len(self.query)), self.token, self.owner
         pi = self.weights if weights is None else weights
         phi, context = self._attention(W, u)
-        P, B, B_abs = self._probabilities(W_ov, phi, context, u)
+        P, B, B_abs = self._probabilities(W_ov, phi, context, u, distance)
         r, dr = _surplus(P, self.answer, classes, u)
         g = (r @ B)[owner, key]
         dg = ((dr + (len(B) + _terms(E) + 4) * u * abs(r)) @ B_abs)[owner, key]
+        dg += distance * np.linalg.norm(r, axis=1)[owner] * self.sizes[key]
         centred = g - self._mean(phi.value, g)
         length = np.bincount(owner, self.count)[owner]
         moved = phi.relative * abs(centred) + (2 * length + 1) * u * abs(g)
@@ -124,20 +186,17 @@ class Stage2Loss:
         term = phi.value * centred
         rounding = phi.value * (phi.relative * abs(centred) + shifted + 2 * u * abs(g) + self._mean(phi.value, moved))
         scale = pi[owner]
-        G, size, bound = (
-            self._scatter(scale * x) for x in (term, abs(term), rounding + (self.terms + 3) * u * abs(term))
-        )
-        one_hot = ((E == 0) | (E == 1)).all() and _terms(E) == 1
-        carried = 0 if one_hot else 2 * (len(E) + 1) * u
-        return _bounded(E.T @ G @ E, abs(E).T @ (bound + carried * size) @ abs(E), phi, P)
+        G, size, bound = (self._scatter(scale * x) for x in (term, abs(term), rounding + 3 * u * abs(term)))
+        carried = 0 if _one_hot(E) else 2 * (len(E) + 1)
+        return _bounded(E.T @ G @ E, abs(E).T @ (bound + (self.added + carried) * u * size) @ abs(E), phi, P)
 
-    def ov_gradient(self, W_ov: Floats, W: Floats, u: float) -> Gradient:
+    def ov_gradient(self, W_ov: Floats, W: Floats, u: float, distance: float = 0.0) -> Gradient:
         """The gradient of the same loss in W_ov: the sum of pi (P - e_y) (X phi)^T."""
         phi, context = self._attention(W, u)
-        P, _, _ = self._probabilities(W_ov, phi, context, u)
+        P, _, _ = self._probabilities(W_ov, phi, context, u, distance)
         r, dr = _surplus(P, self.answer, np.arange(len(self.query)), u)
         (value, error), pi = context, self.weights[:, None]
-        off_r, off_context = dr + (self.terms + 2) * u * abs(r), error + (self.longest + 1) * u * value
+        off_r, off_context = dr + (self._samples + 2) * u * abs(r), error + (self.longest + 1) * u * value
         off = (pi * off_r).T @ value + (pi * abs(r)).T @ off_context
         return _bounded((pi * r).T @ (value @ self.E), off @ abs(self.E), phi, P)
 
@@ -155,12 +214,13 @@ class Stage2Loss:
         return Softmax(phi.value[at], phi.relative[at], phi.lost), (phi.value, phi.value * phi.relative)
 
     def _probabilities(
-        self, W_ov: Floats, phi: Softmax, context: tuple[Floats, Floats], u: float
+        self, W_ov: Floats, phi: Softmax, context: tuple[Floats, Floats], u: float, distance: float
     ) -> tuple[Softmax, Floats, Floats]:
         B, B_abs = W_ov @ self.E.T, abs(W_ov) @ abs(self.E).T
         terms = self.longest + min(W_ov.shape[1], self.longest * _terms(self.E)) + 3
         value, error = context
-        return _softmax(value @ B.T, (error + terms * u * value) @ B_abs.T, u), B, B_abs
+        moved = distance * np.linalg.norm(value @ self.E, axis=1, keepdims=True)
+        return _softmax(value @ B.T, (error + terms * u * value) @ B_abs.T + moved, u), B, B_abs
 
     def _mean(self, phi: Floats, x: Floats) -> Floats:
         """The mean over attention of each class, at its edges."""
@@ -176,12 +236,16 @@ class Stage2Loss:
 
 def _softmax(z: Floats, error: Floats, u: float, counts: Floats | None = None, terms: int | None = None) -> Softmax:
     """Softmax along the rows of z with entries off by up to ``error``; minus infinity stands for no term."""
-    below = z - z.max(axis=1, keepdims=True)
+    largest = z.max(axis=1, keepdims=True)
+    below = z - largest
     e = np.exp(below) if counts is None else counts * np.exp(below)
-    value = e / e.sum(axis=1, keepdims=True)
+    total = e.sum(axis=1, keepdims=True)
+    value = e / total
     own = np.where(value > 0, error + u * np.where(np.isfinite(below), abs(below), 0) + EXP * u, 0)
     others = (value * own).sum(axis=1, keepdims=True) - value * own
-    relative = (1 - value) * own + abs(others) + ((z.shape[1] if terms is None else terms) + 1) * u
+    log_sum = np.log(total)
+    by_logarithm = abs(largest + log_sum) + np.where(value > 0, abs(below - log_sum), 0) + EXP * (log_sum + 2)
+    relative = (1 - value) * own + abs(others) + ((z.shape[1] if terms is None else terms) + 1 + by_logarithm) * u
     return Softmax(value, relative, bool(2 * error.max() > FIRST_ORDER) and _may_decide(error, below))
 
 
@@ -203,7 +267,15 @@ def _surplus(P: Softmax, answer: Indices, row: Indices, u: float) -> tuple[Float
     r = P.value.copy()
     r[row, answer] = 0
     r[row, answer] = -r.sum(axis=1)
-    return r, P.value * P.relative + u * abs(r)
+    error = P.value * P.relative
+    of_others = error.sum(axis=1) - error[row, answer] + r.shape[1] * u * abs(r[row, answer])
+    error[row, answer] = np.maximum(error[row, answer], of_others)
+    return r, error + u * abs(r)
+
+
+def _one_hot(E: Floats) -> bool:
+    """Whether rows are one-hot: products with them are exact."""
+    return bool(np.isin(E, (0, 1)).all()) and _terms(E) == 1
 
 
 def _terms(E: Floats) -> int:

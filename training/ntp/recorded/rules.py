@@ -6,7 +6,8 @@ Where rounding decides a sign, the change is NaN.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from math import exp, inf, sqrt
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,7 +17,10 @@ from marginaudit.training.ntp.recorded.gradients import Gradient, Stage1Loss, St
 Rule: TypeAlias = Callable[[Floats], tuple[Floats, float]]
 
 ADAM = (0.9, 0.999, 1e-8)
-"""Adam's beta1, beta2 and epsilon, as everybody has them by default."""
+"""Default beta1, beta2 and epsilon of Adam, and of AdamW."""
+
+RMSPROP, ADAGRAD = (0.0, 0.99, 1e-8), (0.0, 1.0, 1e-10)
+"""The same of RMSprop and Adagrad, whose squares are added."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +33,12 @@ class Stage:
     lr : float
     u : float
         The unit roundoff of whoever recorded it, and float64's.
+    least : float
+        The least normal number of that precision.
     W_ov : (V, d) array or None
         Frozen, in stage 2.
-    aside : (V, d) array or None
-        W_ov of a second run of stage 1, as far from it as rounding may take a run that did not record it.
+    distance : float
+        Bound on how far rounding may take a W_ov that was not recorded.
     before : Stage or None
         Stage 1, in stage 2.
     """
@@ -40,8 +46,9 @@ class Stage:
     loss: Stage1Loss | Stage2Loss
     lr: float
     u: float
+    least: float = 0.0
     W_ov: Floats | None = None
-    aside: Floats | None = None
+    distance: float = 0.0
     before: "Stage | None" = None
 
     @property
@@ -55,27 +62,61 @@ class Stage:
             return self.loss.gradient(W, self.u, weights)
         if self.W_ov is None:
             raise TypeError("stage 2 has no W_ov")
-        return self.loss.gradient(self.W_ov, W, self.u, weights)
+        return self.loss.gradient(self.W_ov, W, self.u, weights, self.distance)
+
+    def length_rounding(self, W: Floats, gradient: Gradient, weights: Floats | None = None) -> float:
+        """`length_rounding` of the gradient at W, which a W_ov at some distance may make smaller.
+
+        Each logit is off by the distance times the longest token at most, a share of a sample by the exponential of
+        twice that, and squares of the gradient by that of four times.
+        """
+        return length_rounding(gradient, self.u, self.least, self._left(W, weights) if self.distance else None)
+
+    def unit(self, W: Floats, weights: Floats | None = None) -> tuple[Floats, float]:
+        """`unit` of the gradient at W."""
+        left = self._left(W, weights) if self.distance else None
+        return unit(self.gradient(W, weights), self.u, self.least, left)
+
+    def _left(self, W: Floats, weights: Floats | None) -> float:
+        own = replace(self, distance=0.0).gradient(W, weights)
+        longest = float(np.linalg.norm(self.loss.E, axis=1).max())
+        return squares_left(own) * exp(-4 * min(self.distance * longest, 100.0))
 
 
-def unit(gradient: Gradient, u: float) -> tuple[Floats, float]:
+def unit(gradient: Gradient, u: float, least: float = 0.0, left: float | None = None) -> tuple[Floats, float]:
     """grad / ||grad||, and how far rounding may take it.
 
     Unit vectors of two gradients that are apart by a share r of one's norm enclose an angle of sine r at most, so that
-    they are sqrt(2) r apart at most. The norm is a sum over all entries.
+    they are sqrt(2) r apart at most. The norm is a sum over all entries, in which squares below ``least`` may be lost.
     """
-    norm = float(np.linalg.norm(gradient.value))
-    if norm == 0:
+    if not gradient.value.any():
         return np.zeros_like(gradient.value), 2.0 if gradient.rounding.any() else 0.0
-    off = np.sqrt(2) * float(np.linalg.norm(gradient.rounding)) / norm
-    return gradient.value / norm, min(2.0, off) + (np.count_nonzero(gradient.value) / 2 + 4) * u
+    value, rounding = (one / np.abs(gradient.value).max() for one in gradient)  # squares of which do not underflow
+    norm = float(np.linalg.norm(value))
+    off = np.sqrt(2) * float(np.linalg.norm(rounding)) / norm
+    return value / norm, min(2.0, off) + length_rounding(gradient, u, least, left)
+
+
+def length_rounding(gradient: Gradient, u: float, least: float, left: float | None = None) -> float:
+    """Bound on the rounding of the length of grad / ||grad||: a sum of squares, of which small ones underflow.
+
+    Rounding leaves of them what is ``left``, the gradient's own `squares_left` where it is not given.
+    """
+    k = np.count_nonzero(gradient.value)
+    left, lost = squares_left(gradient) if left is None else left, k * least
+    return (k / 2 + 4) * u + (inf if lost >= left and lost > 0 else 1 / sqrt(1 - lost / left) - 1 if lost else 0.0)
+
+
+def squares_left(gradient: Gradient) -> float:
+    """The sum of squares that rounding leaves of a gradient, at least."""
+    return float(np.sum(np.maximum(np.abs(gradient.value) - gradient.rounding, 0.0) ** 2))
 
 
 def normalised(stage: Stage, lr: float, weights: Floats | None = None, scale: float = 1.0) -> Rule:
     """W <- W - lr grad / ||grad||, the gradient taken at ``scale`` W."""
 
     def step(W: Floats) -> tuple[Floats, float]:
-        direction, off = unit(stage.gradient(scale * W, weights), stage.u)
+        direction, off = stage.unit(scale * W, weights)
         return -lr * direction, lr * off
 
     return step
@@ -86,10 +127,10 @@ def guarded(stage: Stage, lr: float, epsilon: float) -> Rule:
 
     def step(W: Floats) -> tuple[Floats, float]:
         gradient = stage.gradient(W)
-        direction, off = unit(gradient, stage.u)
+        direction, off = unit(gradient, stage.u, stage.least)
         norm = float(np.linalg.norm(gradient.value))
         share = lr * norm / (norm + epsilon)
-        return -share * direction, 2 * share * off
+        return -share * direction, share * off * (1 + epsilon / (norm + epsilon))
 
     return step
 
@@ -104,22 +145,43 @@ def gradient_descent(stage: Stage, lr: float) -> Rule:
     return step
 
 
-def textbook(stage: Stage, T: int, dtype: np.dtype[Any], start: Floats | None = None) -> Floats:
-    """W_ov after T steps of stage 1 as a textbook has them, from 0 or a start, with the rounding of a precision."""
+def textbook(stage: Stage, T: int, start: Floats | None = None) -> Floats:
+    """W_ov after T steps of stage 1 in float64, from 0 or a start."""
     loss = stage.loss
     if not isinstance(loss, Stage1Loss):
         raise TypeError("stage 2 has no W_ov to train")
-    E, every = loss.E.astype(dtype), np.arange(len(loss.E))
-    plain_tokens = E.shape[0] == E.shape[1] and bool((np.eye(len(E)) == E).all())
-    W = np.zeros_like(E) if start is None else start.astype(dtype)
+    E, every = loss.E, np.arange(len(loss.E))
+    W = np.zeros_like(E) if start is None else start
     for _ in range(T):
-        z = W.T if plain_tokens else E @ W.T
+        z = E @ W.T
         P = np.exp(z - z.max(axis=1, keepdims=True))
         P /= P.sum(axis=1, keepdims=True)
         P[every, loss.answer] -= 1
-        G = P.T if plain_tokens else P.T @ E
-        W = W - dtype.type(stage.lr) * G / (np.linalg.norm(G) or dtype.type(1))
-    return W.astype(np.float64)
+        G = P.T @ E
+        W = W - stage.lr * G / (np.linalg.norm(G) or 1.0)
+    return W
+
+
+def stage1_rounding(stage: Stage, T: int) -> float:
+    """Bound on how far rounding takes W_ov in T steps of stage 1, to first order.
+
+    Each step adds its own rounding and multiplies what is there by exp(arc), arc the angle by which the unit gradient
+    turns, and by lr lambda / ||grad|| - 1 where that is more than 1, lambda the largest eigenvalue of the Hessian
+    (`Iterate.direction` derives this). lambda is at most 2 max P_y(1 - P_y) ||E||^2.
+    """
+    loss = stage.loss
+    if not isinstance(loss, Stage1Loss):
+        raise TypeError("stage 2 has no W_ov to train")
+    W, last, found, size = np.zeros_like(loss.E), None, 0.0, float(np.linalg.norm(loss.E, 2)) ** 2
+    for _ in range(T):
+        gradient = stage.gradient(W)
+        direction, off = unit(gradient, stage.u, stage.least)
+        curvature = stage.lr * loss.curvature(W) * size / np.linalg.norm(gradient.value)
+        arc = 0.0 if last is None else float(np.linalg.norm(direction - last))
+        W = W - stage.lr * direction
+        found = found * np.exp(arc) * max(1.0, curvature - 1) + stage.lr * off + stage.u * float(np.linalg.norm(W))
+        last = direction
+    return float(found)
 
 
 def momentum(rule: Rule, beta: float, *, share: float = 1.0, nesterov: bool = False) -> Rule:
@@ -137,7 +199,7 @@ def momentum(rule: Rule, beta: float, *, share: float = 1.0, nesterov: bool = Fa
 
 
 def decayed(rule: Rule, lr: float, strength: float) -> Rule:
-    """Weight decay beside a rule: W <- W - lr ``strength`` W + the rule's change."""
+    """Weight decay beside a rule: W <- (1 - lr ``strength``) W + the rule's change."""
 
     def step(W: Floats) -> tuple[Floats, float]:
         change, off = rule(W)
@@ -167,13 +229,16 @@ def sign(stage: Stage, lr: float) -> Rule:
     return step
 
 
-def adam(stage: Stage, lr: float) -> Rule:
-    """Adam on the gradient, with its usual constants.
+def adaptive(
+    stage: Stage, lr: float, constants: tuple[float, float, float] = ADAM, decay: float = 0.0, *, corrected: bool = True
+) -> Rule:
+    """W <- (1 - lr decay) W - lr m / (sqrt(v) + epsilon), m and v running means of gradients and of their squares.
 
-    The mean m of gradients is off by the mean of their roundings, and the root of the mean square by the root of their
-    mean square at most.
+    With beta2 = 1 squares are added. Adam's means are ``corrected`` for their start at 0. m is off by the mean of the
+    gradients' roundings, and the root of v by the root of their mean square at most.
     """
-    beta1, beta2, epsilon = ADAM
+    beta1, beta2, epsilon = constants
+    share = 1 - beta2 if beta2 < 1 else 1.0
     m, v, m_off, v_off = np.zeros((4, 1, 1))
     t = 0
 
@@ -181,15 +246,80 @@ def adam(stage: Stage, lr: float) -> Rule:
         nonlocal m, v, m_off, v_off, t
         value, rounding = stage.gradient(W)
         m, m_off = (beta1 * mean + (1 - beta1) * x for mean, x in ((m, value), (m_off, rounding)))
-        v, v_off = (beta2 * mean + (1 - beta2) * x**2 for mean, x in ((v, value), (v_off, rounding)))
+        v, v_off = (beta2 * mean + share * x**2 for mean, x in ((v, value), (v_off, rounding)))
         t += 1
-        ahead, ahead_off = (x / (1 - beta1**t) for x in (m, m_off))
-        spread, spread_off = (np.sqrt(x / (1 - beta2**t)) for x in (v, v_off))
+        first, second = (1 - beta1**t, 1 - beta2**t) if corrected else (1.0, 1.0)
+        ahead, ahead_off = m / first, m_off / first
+        spread, spread_off = np.sqrt(v / second), np.sqrt(v_off / second)
         known = (spread_off < spread) | (rounding == 0) & (value == 0)
         change = ahead / (spread + epsilon)
         off = np.where(known, (ahead_off + abs(change) * spread_off) / (spread + epsilon), 0)
         rounded = 32 * stage.u * np.sqrt(value.size)
-        return np.where(known, -lr * change, np.nan), lr * (float(np.linalg.norm(off)) + rounded)
+        return np.where(known, -lr * (change + decay * W), np.nan), lr * (float(np.linalg.norm(off)) + rounded)
+
+    return step
+
+
+def coupled(stage: Stage, lr: float, strength: float, *, normal: bool = True) -> Rule:
+    """W <- W - lr g / ||g||, or - lr g, with weight decay in the gradient: g = grad + ``strength`` W."""
+
+    def step(W: Floats) -> tuple[Floats, float]:
+        value, rounding = stage.gradient(W)
+        found = Gradient(value + strength * W, rounding + 2 * stage.u * abs(strength * W))
+        if not normal:
+            return -lr * found.value, lr * float(np.linalg.norm(found.rounding + 4 * stage.u * abs(found.value)))
+        direction, off = unit(found, stage.u, stage.least)
+        return -lr * direction, lr * off
+
+    return step
+
+
+def clipped(stage: Stage, lr: float, most: float) -> Rule:
+    """W <- W - lr grad, the gradient no longer than ``most``."""
+
+    def step(W: Floats) -> tuple[Floats, float]:
+        gradient = stage.gradient(W)
+        direction, off = unit(gradient, stage.u, stage.least)
+        norm = float(np.linalg.norm(gradient.value))
+        length = lr * min(norm, most)
+        return -length * direction, length * off + lr * float(np.linalg.norm(gradient.rounding)) * (norm < most)
+
+    return step
+
+
+def over_norm(stage: Stage, lr: float, norm: Callable[[Floats], float]) -> Rule:
+    """W <- W - lr grad / ||grad|| in another norm, or another function of the size of the gradient."""
+
+    def step(W: Floats) -> tuple[Floats, float]:
+        gradient = stage.gradient(W)
+        direction, off = unit(gradient, stage.u, stage.least)
+        length = lr * float(np.linalg.norm(gradient.value) / norm(gradient.value))
+        return -length * direction, (3 + gradient.value.size**0.5) * length * off
+
+    return step
+
+
+def several(rule: Rule, number: int) -> Rule:
+    """``number`` steps in place of one."""
+
+    def step(W: Floats) -> tuple[Floats, float]:
+        changed, bar = np.zeros_like(W), 0.0
+        for _ in range(number):
+            change, off = rule(W + changed)
+            changed, bar = changed + change, bar + off
+        return changed, bar
+
+    return step
+
+
+def once(other: Rule, rule: Rule) -> Rule:
+    """One step by another rule, and the next ones by a rule."""
+    begun = False
+
+    def step(W: Floats) -> tuple[Floats, float]:
+        nonlocal begun
+        now, begun = rule if begun else other, True
+        return now(W)
 
     return step
 
@@ -201,7 +331,7 @@ def by_column(stage: Stage, lr: float) -> Rule:
         value, rounding = stage.gradient(W)
         change, off = np.zeros_like(value), 0.0
         for j in np.flatnonzero(value.any(axis=0)).tolist():
-            column, error = unit(Gradient(value[:, j], rounding[:, j]), stage.u)
+            column, error = unit(Gradient(value[:, j], rounding[:, j]), stage.u, stage.least)
             change[:, j] = -lr * column
             off += lr * error
         return change, off
@@ -228,10 +358,10 @@ def together(stage: Stage, loss: Stage2Loss) -> Rule:
 
     def step(W: Floats) -> tuple[Floats, float]:
         nonlocal now
-        value, rounding = loss.gradient(now, W, stage.u)
-        ov = loss.ov_gradient(now, W, stage.u)
+        value, rounding = loss.gradient(now, W, stage.u, distance=stage.distance)
+        ov = loss.ov_gradient(now, W, stage.u, stage.distance)
         both = Gradient(np.append(value, ov.value), np.append(rounding, ov.rounding))
-        direction, off = unit(both, stage.u)
+        direction, off = unit(both, stage.u, stage.least)
         now = now - stage.lr * direction[value.size :].reshape(now.shape)
         return -stage.lr * direction[: value.size].reshape(W.shape), stage.lr * off
 

@@ -1,14 +1,19 @@
-"""Causes of a departure on sequence classes: mistakes of a program, each as a rule, with its number."""
+"""Causes of a departure on sequence classes: mistakes of a program, as rules with a number, or as patterns of steps.
+
+A rule predicts each step to rounding. A pattern leaves open what each step was taken on, and is told by marks that the
+changes of Y have under one mistake alone.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
-from math import isfinite
+from math import isfinite, sqrt
+from typing import Any
 
 import numpy as np
 
 from marginaudit.orders.arrays import Floats
-from marginaudit.training.conformity import CLEAR
+from marginaudit.training.conformity import CLEAR, COARSER, FEWEST, rounded_once, scheduled, unlike
 from marginaudit.training.snap.recorded.step import Off, Rule, Sequence, Step, Tokens, of_Y, of_Z, shown_sequence
 
 FURTHER = 200
@@ -20,37 +25,68 @@ CONFIRMED = 2
 GRID, ROUNDS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99), 8
 """Momenta to begin with, and the Gauss-Newton steps from the nearest: the square of its error is left after each."""
 
+DECAYS = (1e-4, 1e-3, 1e-2, 1e-1)
+"""Shares that weight decay takes away, to begin with."""
+
 NUDGE = 1e-6
 """A relative change of a momentum, for its derivative."""
+
+EQUAL = 1e-3
+"""Relative difference of entries that an optimizer moves by the same length, up to its epsilon."""
+
+BETAS = 0.9, 0.999
+"""Adam's, by default."""
+
+Compare = Callable[[Tokens, Step, Rule, Sequence | None], Off]
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A mistake as a rule.
+
+    Attributes
+    ----------
+    words : str
+    rule : Rule
+    value : float or None
+        The number in it.
+    tokens : Tokens or None
+        In place of those of the classes.
+    """
+
+    words: str
+    rule: Rule
+    value: float | None = None
+    tokens: Tokens | None = None
 
 
 def cause_of(
     tokens: Tokens,
     steps: Callable[[], Iterator[tuple[int, Step]]],
     rule: Rule,
-    compare: Callable[[Tokens, Step, Rule, Sequence | None], Off],
-    others: Iterable[tuple[str, Rule, float | None]],
+    compare: Compare,
+    others: Iterable[Cause],
 ) -> tuple[str | None, float | None]:
     """The first other rule under which all steps conform, `CONFIRMED` of which depart clearly from this one."""
-    for cause, other, value in others:
-        if value is not None and not isfinite(value):
+    for cause in others:
+        if cause.value is not None and not isfinite(cause.value):
             continue
-        clear = 0
+        clear, own = 0, cause.tokens or tokens
         for _, step in islice(steps(), 1 + FURTHER):
-            found = compare(tokens, step, other, shown_sequence(tokens, step, other))
+            found = compare(own, step, cause.rule, shown_sequence(own, step, cause.rule))
             if not found.within:
                 break
             clear += compare(tokens, step, rule, shown_sequence(tokens, step, rule)).error > CLEAR * found.bar
         else:
             if clear >= CONFIRMED:
-                return cause, value
+                return cause.words, cause.value
     return None, None
 
 
-def rules_of_Y(tokens: Tokens, step: Step, rule: Rule) -> Iterator[tuple[str, Rule, float | None]]:
+def rules_of_Y(tokens: Tokens, step: Step, rule: Rule) -> Iterator[Cause]:
     """Mistakes that move Y otherwise, in words and as rules, with their numbers."""
     if not step.Y.by.any():
-        yield "step size 0", replace(rule, lr_y=0.0), 0.0
+        yield Cause("step size 0", replace(rule, lr_y=0.0), 0.0)
     others = (
         ("", rule),
         ("f not normalised", replace(rule, normalised=False)),
@@ -58,32 +94,200 @@ def rules_of_Y(tokens: Tokens, step: Step, rule: Rule) -> Iterator[tuple[str, Ru
     )
     for cause, other in others:
         if cause:
-            yield cause, other, None
+            yield Cause(cause, other)
         unit = of_Y(tokens, step, replace(other, lr_y=1.0), shown_sequence(tokens, step, other))
         lr = _share(step.of_Y(other).by, unit.predicted)
-        yield " and ".join(filter(None, (cause, f"step size {lr:.4g}"))), replace(other, lr_y=lr), lr
+        yield Cause(" and ".join(filter(None, (cause, f"step size {lr:.4g}"))), replace(other, lr_y=lr), lr)
     if step.last is not None:
         grown = (step.Y.without(step.last.Y, beta).by.sum(axis=0)[tokens.next].argmax() for beta in GRID)
         for n in dict.fromkeys(map(int, grown)):
-            if (beta := _momentum(tokens, step, rule, n)) is not None:
-                yield f"momentum ({beta:.4g})", replace(rule, momentum_y=beta), beta
+            if (beta := _number(tokens, step, rule, n, "momentum_y", GRID)) is not None:
+                yield Cause(f"momentum ({beta:.4g})", replace(rule, momentum_y=beta), beta)
+    n = int(step.Y.by.sum(axis=0)[tokens.next].argmax())
+    if (share := _number(tokens, step, rule, n, "decay_y", DECAYS)) is not None:
+        yield Cause(f"weight decay ({share / rule.lr_y:.4g})", replace(rule, decay_y=share), share / rule.lr_y)
+    for words, rows in (("query", tokens.query_rows), ("next token", tokens.next)):
+        yield Cause(f"another mask (the {words} is attended too)", rule, tokens=tokens.attending(rows.tolist()))
 
 
-def rules_of_Z(tokens: Tokens, step: Step, rule: Rule) -> Iterator[tuple[str, Rule, float | None]]:
+def rules_of_Z(tokens: Tokens, step: Step, rule: Rule) -> Iterator[Cause]:
     """Mistakes that move Z alone otherwise, in words and as rules, with their numbers."""
+    if not step.Z.by.any():
+        yield Cause("step size 0", replace(rule, lr_z=0.0), 0.0)
     shown = shown_sequence(tokens, step, rule)
     for cause, other in (
         ("", rule),
         ("no gradient through the norm of f", replace(rule, through_norm=False)),
     ):
         if cause:
-            yield cause, other, None
+            yield Cause(cause, other)
         lr = _share(step.Z.by, of_Z(tokens, step, replace(other, lr_z=1.0), shown).predicted)
-        yield " and ".join(filter(None, (cause, f"step size {lr:.4g}"))), replace(other, lr_z=lr), lr
+        yield Cause(" and ".join(filter(None, (cause, f"step size {lr:.4g}"))), replace(other, lr_z=lr), lr)
+    apart = of_Z(tokens, step, rule, shown).apart
     if step.last is not None:
-        beta = _share(of_Z(tokens, step, rule, shown).apart, step.last.Z.by)
+        beta = _share(apart, step.last.Z.by)
         if 0 < beta < 1:
-            yield f"momentum ({beta:.4g})", replace(rule, momentum_z=beta), beta
+            yield Cause(f"momentum ({beta:.4g})", replace(rule, momentum_z=beta), beta)
+    share = -_share(apart, step.Z.before)
+    if 0 < share < 1:
+        yield Cause(f"weight decay ({share / rule.lr_z:.4g})", replace(rule, decay_z=share), share / rule.lr_z)
+
+
+def pattern_of(
+    tokens: Tokens, steps: Callable[[], Iterator[tuple[int, Step]]], rule: Rule, compare: Compare
+) -> tuple[str | None, float | None]:
+    """The first pattern that the departing step and the next ones have, with its number."""
+    taken = [step for _, step in islice(steps(), 1 + FURTHER)]
+    rows = [compare(tokens, step, rule, shown_sequence(tokens, step, rule)) for step in taken]
+    patterns = (_one_step, _by_entry, _muon, _schedule, _rounded, _batch)
+    found = (pattern(tokens, taken, rows, rule, compare) for pattern in patterns)
+    return next((answer for answer in found if answer is not None), (None, None))
+
+
+Answer = tuple[str, float | None]
+
+
+def _one_step(tokens: Tokens, taken: list[Step], rows: list[Off], rule: Rule, _: Compare) -> Answer | None:
+    """A step that is skipped or taken twice, after which all steps conform."""
+    step = taken[0]
+    if len(rows) <= CONFIRMED or not all(row.within and row.decided for row in rows[1 : 1 + CONFIRMED]):
+        return None
+    if not all(row.within for row in rows[1:]):
+        return None
+    if not step.Y.by.any() and not step.Z.by.any():
+        return f"step {step.step} skipped", None
+    unit = of_Y(tokens, step, replace(rule, lr_y=1.0), shown_sequence(tokens, step, rule)).predicted
+    times = _share(step.Y.by, unit) / rule.lr_y
+    return (f"step {step.step} taken twice", None) if _rank(step) == 2 or (_rank(step) == 1 < times <= 2) else None
+
+
+def _by_entry(_: Tokens, taken: list[Step], __: list[Off], ___: Rule, ____: Compare) -> Answer | None:
+    """Optimizers that divide each entry by its own size, from Y = 0: what moves first moves by one length everywhere.
+
+    That length stays the same under sign descent, which moves all so, Adagrad, and RMSprop, which moves it ten step
+    sizes. Adam's falls, as its means do that start at 0; a token's row goes on moving where it is not drawn.
+    """
+    lengths, sizes, decays = [], [], []
+    for t, step in enumerate(taken, 1):
+        size = np.abs(step.Y.by)
+        new = ~step.Y.before.any(axis=1) & size.any(axis=1)
+        if step.step != t or (t == 1 and (step.Y.before.any() or not new.any())) or not _equal(size[new]):
+            return None
+        sizes.append(_equal(size[size > 0]))
+        first, second = (1 - beta for beta in BETAS)
+        scale = first / (1 - BETAS[0] ** t) / sqrt(second / (1 - BETAS[1] ** t))
+        if new.any():
+            lengths.append((float(size[new].max()), float(size[new].max() / scale)))
+        if t == 2:
+            lr, before = lengths[0][0], np.abs(step.Y.before)
+            left = BETAS[0] * scale / sqrt(BETAS[1])
+            for moved, row in zip(size, before, strict=True):
+                if row.any() and _equal(moved[np.newaxis]) and abs(moved.max() / lr - left) < left / 2:
+                    decays.append(float(left - moved.max() / lr) / float(row.max()))
+    constant, falling = (max(each) - min(each) <= EQUAL * max(each) for each in zip(*lengths, strict=True))
+    lr = lengths[0][0]
+    if all(sizes):
+        return f"sign descent (step size {lr:.4g})", lr
+    if falling and len(lengths) > 1:
+        decay = float(np.median(decays)) if decays else 0.0
+        if decay > EQUAL:
+            return f"AdamW (step size {lr:.4g}, weight decay {decay:.2g})", lr
+        return f"Adam (step size {lr:.4g})", lr
+    if not constant or len(lengths) < 2:
+        return None
+    return f"Adagrad (step size {lr:.4g}) or RMSprop (step size {lr / 10:.4g})", lr
+
+
+def _equal(sizes: Floats) -> bool:
+    """Whether all entries are of one size."""
+    return not sizes.size or bool(sizes.min() > 0 and sizes.max() - sizes.min() <= EQUAL * sizes.max())
+
+
+def _muon(_: Tokens, taken: list[Step], __: list[Off], ___: Rule, ____: Compare) -> Answer | None:
+    """Muon: all singular values of each step are nearly alike and stay so, where a sequence has one."""
+    medians, ranks = [], []
+    for step in taken:
+        singular = np.linalg.svd(step.Y.by, compute_uv=False)
+        kept = singular[singular > singular[0] / 20]
+        if not kept.size or kept[0] > 2.5 * kept[-1]:
+            return None
+        medians.append(float(np.median(kept)))
+        ranks.append(len(kept))
+    if len(taken) < FEWEST or max(ranks) < 2 or ranks != sorted(ranks) or max(medians) > 2 * min(medians):
+        return None
+    size = float(np.median(medians))
+    return f"Muon (step size about {size:.2g})", size
+
+
+def _schedule(tokens: Tokens, taken: list[Step], rows: list[Off], rule: Rule, compare: Compare) -> Answer | None:
+    """The step size changes from step to step."""
+    sizes = []
+    name = "lr_y" if compare is of_Y else "lr_z"
+    for step, row in zip(taken, rows, strict=True):
+        shown = shown_sequence(tokens, step, rule)
+        if shown is None or not row.predicted.any():
+            continue
+        change = step.of_Y(rule) if compare is of_Y else step.Z
+        size = _share(change.by, row.predicted) * getattr(rule, name)
+        found = compare(tokens, step, _with(rule, name, size), shown)
+        if not (found.within and found.decided and size > 0):
+            return None
+        sizes.append((size, step.step))
+    if not scheduled([size for size, _ in sizes]):
+        return None
+    (begun, t), (ended, last) = sizes[0], sizes[-1]
+    return f"a schedule of step sizes ({begun:.4g} at step {t}, {ended:.4g} at step {last})", None
+
+
+def _rounded(tokens: Tokens, taken: list[Step], rows: list[Off], rule: Rule, compare: Compare) -> Answer | None:
+    """A lower precision than the file's: its errors differ from step to step and are of its size."""
+    changes = []
+    for step, row in zip(taken, rows, strict=True):
+        shown = shown_sequence(tokens, step, rule)
+        if shown is None:
+            return None
+        change = row.predicted.copy()
+        if compare is of_Y:
+            change[:, tokens.next[shown.n]] = 0.0  # which shows the sequence, rounded as it is
+        changes.append(change)
+    errors = [row.apart for row in rows]
+    if not unlike(errors):
+        return None
+    for name, digits in COARSER.items():
+        other = replace(rule, u=2.0**-digits)
+        offs = (compare(tokens, step, other, shown_sequence(tokens, step, other)) for step in taken)
+        if 2.0**-digits > taken[0].Y.u and rounded_once(errors, changes, digits) and all(off.within for off in offs):
+            return name, 2.0**-digits
+    return None
+
+
+def _batch(tokens: Tokens, taken: list[Step], _: list[Off], rule: Rule, __: Compare) -> Answer | None:
+    """Several sequences a step: several next tokens gain, all others lose, and what a row gains it loses elsewhere."""
+    most, ranks = 0.0, []
+    others = np.ones(len(taken[0].Y.by), dtype=bool)
+    others[tokens.next] = False
+    for step in taken:
+        by, size = step.Y.by, np.abs(step.Y.by)
+        if (by[:, others] > EQUAL * size.max()).any() or (np.abs(by.sum(axis=1)) > EQUAL * size.sum(axis=1)).any():
+            return None
+        most = max(most, float(np.linalg.norm(np.maximum(by, 0.0))))
+        ranks.append(_rank(step))
+    if len(taken) < FEWEST or max(ranks) < 2:
+        return None
+    larger = ", with momentum or a larger step size" if most > rule.lr_y * (1 + EQUAL) else ""
+    return f"a batch of sequences at each step{larger}", None
+
+
+def _rank(step: Step) -> int:
+    """The rank of Y's step, up to how it was written: 1 for one sequence."""
+    singular = np.linalg.svd(step.Y.by, compute_uv=False)
+    return int(np.sum(singular > CLEAR * np.linalg.norm(step.Y.written)))
+
+
+def _with(rule: Rule, name: str, number: float) -> Rule:
+    """The rule with another number."""
+    changes: dict[str, Any] = {name: number}
+    return replace(rule, **changes)
 
 
 def _share(of: Floats, along: Floats) -> float:
@@ -91,18 +295,18 @@ def _share(of: Floats, along: Floats) -> float:
     return float((of * along).sum() / (along * along).sum())
 
 
-def _momentum(tokens: Tokens, step: Step, rule: Rule, n: int) -> float | None:
-    """The momentum under which Y's step is nearest to one of class n."""
+def _number(tokens: Tokens, step: Step, rule: Rule, n: int, name: str, grid: tuple[float, ...]) -> float | None:
+    """The momentum or weight decay, from 0 to 1, under which Y's step is nearest to one of class n."""
 
-    def apart(beta: float) -> Floats:
-        other = replace(rule, momentum_y=beta)
+    def apart(number: float) -> Floats:
+        other = _with(rule, name, number)
         return of_Y(tokens, step, other, shown_sequence(tokens, step, other, n)).apart
 
-    beta = min(GRID, key=lambda beta: float(np.linalg.norm(apart(beta))))
+    number = min(grid, key=lambda number: float(np.linalg.norm(apart(number))))
     for _ in range(ROUNDS):
-        here = apart(beta)
-        slope = (apart(beta * (1 + NUDGE)) - here) / (beta * NUDGE)
-        beta -= _share(here, slope)
-        if not 0 < beta < 1:
+        here = apart(number)
+        slope = (apart(number * (1 + NUDGE)) - here) / (number * NUDGE)
+        number -= _share(here, slope)
+        if not 0 < number < 1:
             return None
-    return beta
+    return number

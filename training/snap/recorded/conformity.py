@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.conformity import Compared, Departure
-from marginaudit.training.snap.recorded.causes import cause_of, rules_of_Y, rules_of_Z
+from marginaudit.training.snap.recorded.causes import cause_of, pattern_of, rules_of_Y, rules_of_Z
 from marginaudit.training.snap.recorded.draws import Draws
 from marginaudit.training.snap.recorded.step import Off, Rule, Tokens, of_Y, of_Z, shown_sequence, steps
 from marginaudit.training.trajectory import Recorded
@@ -51,16 +52,21 @@ def compared_classes(
                 if not off.within:
                     some = partial(steps, decoder, attention, i)
                     cause, value = cause_of(tokens, some, rule, compare, rules(tokens, step, rule))
+                    if cause is None:
+                        cause, value = pattern_of(tokens, some, rule, compare)
                     at = Departure(name, step.step, off.error, off.bar, _place(data, name, off), cause, value)
                     break
             if at is not None:
                 break
             draws.add(tokens, step, found if shows else None)
         at = at or draws.departure(int(decoder.step[-1]))
-    return [
-        Compared(name, lr, len(decoder.step), decided[name], at if at is not None and at.stage == name else None)
-        for name, lr in (("Y", lr_y), ("Z", lr_z))
-    ]
+    answer = []
+    for name, lr, run in (("Y", lr_y, decoder), ("Z", lr_z, attention)):
+        departs = at if at is not None and at.stage == name else None
+        start: Literal["zero", "given"] = "zero" if run.step[0] == 0 and not run.weights[0].any() else "given"
+        note = draws.detected if name == "Y" and at is None else ""
+        answer.append(Compared(name, lr, len(run.step), decided[name], departs, start, note=note))
+    return answer
 
 
 def _place(data: SequenceClasses, name: str, off: Off) -> str:

@@ -12,6 +12,8 @@ Source: arXiv 2305.16380, Lemma 1 (eq. 3).
 """
 
 from collections.abc import Iterator
+from collections.abc import Sequence as Items
+from copy import copy
 from dataclasses import dataclass, replace
 from math import inf, sqrt
 
@@ -42,6 +44,10 @@ class Rule:
     transposed : bool
         Y is held as [next token, contextual token].
     momentum_y, momentum_z : float
+    decay_y, decay_z : float
+        Share of the weights that each step takes away.
+    u : float
+        Unit roundoff of the computation, where it is more than the file's.
     """
 
     lr_y: float
@@ -51,6 +57,9 @@ class Rule:
     transposed: bool = False
     momentum_y: float = 0.0
     momentum_z: float = 0.0
+    decay_y: float = 0.0
+    decay_z: float = 0.0
+    u: float = 0.0
 
 
 class Tokens:
@@ -60,8 +69,16 @@ class Tokens:
         found = classes_of(data)
         rows = np.array([data.index[token] for token in data.contextual])[found.token]
         self.next, self.query = found.label, found.query
+        self.query_rows = np.array([data.index[one.query] for one in data.classes])
         self.support = np.split(rows, found.first[1:-1])
         self.summed = max(map(len, self.support))
+
+    def attending(self, rows: Items[int]) -> "Tokens":
+        """The same with one more token in each class's sequences."""
+        found = copy(self)
+        found.support = [np.union1d(own, [row]) for own, row in zip(self.support, rows, strict=True)]
+        found.summed = max(map(len, found.support))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +105,13 @@ class Change:
             return self
         return replace(self, by=self.by - momentum * last.by, written=self.written + momentum * last.written)
 
+    def computed(self, decay: float, u: float) -> "Change":
+        """Without weight decay, and computed with a unit roundoff of ``u`` at least."""
+        if not decay and u <= self.u:
+            return self
+        lost = decay * self.before
+        return replace(self, u=max(u, self.u), by=self.by + lost, written=self.written + 2 * self.u * np.abs(lost))
+
     @property
     def transposed(self) -> "Change":
         """The change for transposed weights."""
@@ -106,6 +130,7 @@ class Step:
     def of_Y(self, rule: Rule) -> Change:
         """Y's step less its momentum, as [contextual token, next token]."""
         found = self.Y.without(None if self.last is None else self.last.Y, rule.momentum_y)
+        found = found.computed(rule.decay_y, rule.u)
         return found.transposed if rule.transposed else found
 
 
@@ -236,7 +261,7 @@ def _hidden_growth(tokens: Tokens, Y: Change, rule: Rule) -> float:
 
 def of_Z(tokens: Tokens, step: Step, rule: Rule, found: Sequence | None) -> Off:
     """Z's step beside the rule's, on the sequence that Y's step shows."""
-    Z = step.Z.without(None if step.last is None else step.last.Z, rule.momentum_z)
+    Z = step.Z.without(None if step.last is None else step.last.Z, rule.momentum_z).computed(rule.decay_z, rule.u)
     written, predicted, error = float(np.linalg.norm(Z.written)), np.zeros_like(Z.by), np.zeros_like(Z.by)
     Y = step.of_Y(rule)
     largest = np.abs(Y.before) + np.abs(Y.by)  # f g^T moves Z's gradient nowhere

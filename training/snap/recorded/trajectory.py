@@ -113,7 +113,7 @@ def read_class_trajectory(path: Path, dataset: SequenceClasses) -> ClassTrajecto
         step=attention.step[kept],
         z=z,
         Y=tuple(decoder.weights[i] for i in kept),
-        precision=attention.precision.name,
+        precision=attention.precision,
     )
 
 

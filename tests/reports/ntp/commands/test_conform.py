@@ -26,12 +26,15 @@ def test_a_run_that_conforms(command: Command) -> None:
     found = command.json("conform", "example-1", "good.npz")
     stages = [{"stage": 1, "lr": 0.1, "records": 31}, {"stage": 2, "lr": 0.05, "records": 21}]
     none = {"departs_at": None, "cause": None, "value": None}
+    answer = {"start": "zero", "rule": "Algorithm 1"}
     assert found == {
         "dataset": "example-1",
         "file": "good.npz",
         "conforms": True,
         **none,
-        "stages": [one | {"decided": one["records"]} | none for one in stages],
+        "decided": 52,
+        **answer,
+        "stages": [one | {"decided": one["records"], "note": None} | none | answer for one in stages],
     }
     said = command("conform", "example-1", "good.npz", "--fail-on", "departs")
     assert (said.status, said.out.splitlines()[-1]) == (0, "good.npz conforms on example-1: 52 of 52 records decided")
@@ -50,6 +53,27 @@ def test_a_run_that_departs(command: Command) -> None:
     line = said.out.splitlines()[-1]
     assert line.startswith("bad.npz departs on example-1 at stage 2, step 2, query O: off by 0.045 where")
     assert line.endswith("; cause: momentum (0.9)")
+
+
+def test_from_another_start_the_next_steps_are_compared_too(command: Command) -> None:
+    """Of 21 records of stage 2 the first is another start; the others are Algorithm 1's, or have momentum."""
+    for name, mistake, rule, decided in (
+        ("start", Mistake(start=0.125), "Algorithm 1", 21),
+        ("both", Mistake(start=0.125, momentum=0.9), "momentum (0.9)", 3),
+    ):
+        run(DATA, mistake=mistake).save(f"{name}.npz")
+        found = command.json("conform", "example-1", f"{name}.npz")
+        told = (found["conforms"], found["start"], found["rule"], found["decided"])
+        assert told == (False, "given", rule, 31 + decided)
+        assert (found["departs_at"]["step"], found["cause"]) == (0, "another start than zero")
+        assert (found["stages"][1]["later"]["departs_at"] is None) == (name == "start")
+        line = command("conform", "example-1", f"{name}.npz").out.splitlines()[-1]
+        assert "at stage 2, step 0, query S: off by 0.5" in line
+        later = {
+            "start": "20 of 20 records are decided to be Algorithm 1's",
+            "both": "it departs at stage 2, step 2, query O: off by 0.045",
+        }
+        assert f"cause: another start than zero; from there on {later[name]}" in line
 
 
 def test_step_sizes_given_take_the_place_of_the_files(command: Command) -> None:

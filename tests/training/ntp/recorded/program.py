@@ -26,8 +26,17 @@ class Mistake:
     scale: float = 1.0
     optimizer: str = "descent"
     decay: float = 0.0
+    coupled: float = 0.0
     epsilon: float = 0.0
     start: float = 0.0
+    batch: int = 0
+    keys: str = ""
+    schedule: str = ""
+    skipped: int = 0
+    twice: int = 0
+    norm: str = ""
+    clipped: float = 0.0
+    half: str = ""
 
 
 def softmax(z: Array) -> Array:
@@ -47,14 +56,29 @@ def stage1_gradient(data: Dataset, W: Array) -> Array:
     return G
 
 
-def stage2_gradient(data: Dataset, W_ov: Array, W: Array, mistake: Mistake) -> tuple[Array, Array]:
-    """In W_kq and in W_ov."""
+def attended(data: Dataset, n: int, keys: str) -> list[str]:
+    """Tokens that a sample attends to, with a wrong mask."""
+    tokens, first = list(data.samples[n].tokens), data.vocabulary[0]
+    return {
+        "": tokens,
+        "no query": tokens[:-1] or tokens,
+        "padded": tokens + [first] * (data.L_max - len(tokens)),
+        "distinct": [*dict.fromkeys(tokens)],
+        "next": [*tokens, data.samples[n].next],
+    }[keys]
+
+
+def stage2_gradient(
+    data: Dataset, W_ov: Array, W: Array, mistake: Mistake, chosen: Array | None = None
+) -> tuple[Array, Array]:
+    """In W_kq and in W_ov; of the samples in a batch that was ``chosen``."""
     E = data.embeddings.astype(W.dtype)
     G, G_ov = np.zeros_like(W), np.zeros_like(W_ov)
-    total = sum(data.counts)
-    for n, (sample, count) in enumerate(zip(data.samples, data.counts, strict=True)):
-        X = E[[data.index[x] for x in sample.tokens]]
-        q = X[-1]
+    counts = data.counts if chosen is None else np.bincount(chosen, minlength=data.N).tolist()
+    total = sum(counts)
+    for n, (sample, count) in enumerate(zip(data.samples, counts, strict=True)):
+        X = E[[data.index[x] for x in attended(data, n, mistake.keys)]]
+        q = E[data.index[sample.query]]
         phi = softmax(X @ (W @ q) * W.dtype.type(mistake.scale))
         context = X.T @ phi
         P = softmax(W_ov @ context)
@@ -88,25 +112,71 @@ def run(
         if t % every == 0 or t == steps[0]:
             recorder.stage1(t, W_ov)
     v, m, s = (np.zeros((d, d), dtype) for _ in range(3))
+    rng, frequencies = np.random.default_rng(0), np.array(data.frequencies)
     size = dtype(lr2 if mistake.real_lr2 is None else mistake.real_lr2)
     recorder.stage2(0, W)
-    for t in range(1, steps[1] + 1):
-        G, G_ov = stage2_gradient(data, W_ov, W.T if mistake.transposed else W, mistake)
-        G = G.T if mistake.transposed else G
+    declared = size
+    times = [(t, last) for t in range(1, steps[1] + 1) for last in ((False, True) if t == mistake.twice else (True,))]
+    for t, last in times:
+        if t == mistake.skipped:
+            recorder.stage2(t, W)
+            continue
+        size = declared * dtype(scheduled(mistake.schedule, t))
+        chosen = rng.choice(data.N, mistake.batch, p=frequencies) if mistake.batch else None
+        G, G_ov = stage2_gradient(data, W_ov, W.T if mistake.transposed else W, mistake, chosen)
+        G = rounded(G.T if mistake.transposed else G, mistake.half) + dtype(mistake.coupled) * W
         if mistake.optimizer == "sign":
             G = np.sign(G)
-        elif mistake.optimizer == "adam":
+        elif mistake.optimizer in ("adam", "adamw"):
             m, s = dtype(0.9) * m + dtype(0.1) * G, dtype(0.999) * s + dtype(0.001) * G**2
             G = m / dtype(1 - 0.9**t) / (np.sqrt(s / dtype(1 - 0.999**t)) + dtype(1e-8))
+        elif mistake.optimizer == "adagrad":
+            s = s + G**2
+            G = G / (np.sqrt(s) + dtype(1e-10))
+        elif mistake.optimizer == "rmsprop":
+            s = dtype(0.99) * s + dtype(0.01) * G**2
+            G = G / (np.sqrt(s) + dtype(1e-8))
+        elif mistake.optimizer == "muon":
+            m = dtype(0.95) * m + G
+            G = orthogonal(G + dtype(0.95) * m)
+        elif mistake.norm:
+            G = G / {"largest": np.abs(G).max(), "spectral": np.linalg.norm(G, 2), "sum": np.abs(G).sum()}[mistake.norm]
+        elif mistake.clipped:
+            G = G * min(1, mistake.clipped / np.linalg.norm(G))
         elif mistake.together:
             norm = np.hypot(np.linalg.norm(G), np.linalg.norm(G_ov))
             G, W_ov = G / norm, W_ov - size * G_ov / norm
         elif mistake.normalised:
             G = G / (np.linalg.norm(G) + dtype(mistake.epsilon) or dtype(1))
         v = dtype(mistake.momentum) * v + G
-        W -= size * (v + dtype(mistake.decay) * W)
+        W -= size * (v + dtype(0.01 if mistake.optimizer == "adamw" else mistake.decay) * W)
         if mistake.ov_moves:
             W_ov -= lr1 * G_ov / (1 if mistake.ov_plainly else np.linalg.norm(G_ov))
-        if t % every == 0 or t == steps[1]:
+        if (t % every == 0 or t == steps[1]) and last:
             recorder.stage2(t, W)
     return recorder
+
+
+def scheduled(schedule: str, t: int) -> float:
+    """The share of the step size at a step."""
+    shares = {"": 1.0, "warmup": min(1.0, t / 10), "cosine": (1 + np.cos(np.pi * t / 50)) / 2, "root": t**-0.5}
+    return float(shares[schedule])
+
+
+def rounded(G: Array, half: str) -> Array:
+    """A gradient in half precision."""
+    if half == "float16":
+        return np.asarray(G.astype(np.float16).astype(G.dtype))
+    if half == "bfloat16":
+        digits, exponent = np.frexp(G)
+        return np.asarray(np.ldexp(np.rint(digits * 256) / 256, exponent).astype(G.dtype))
+    return G
+
+
+def orthogonal(G: Array) -> Array:
+    """Five Newton-Schulz iterations of Muon."""
+    X = G / (np.linalg.norm(G) or 1)
+    for _ in range(5):
+        A = X @ X.T
+        X = 3.4445 * X + (-4.7750 * A + 2.0315 * A @ A) @ X
+    return np.asarray(X.astype(G.dtype))

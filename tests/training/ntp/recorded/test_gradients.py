@@ -12,7 +12,7 @@ import pytest
 
 from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.training.ntp.recorded.gradients import EXP, Gradient, Stage1Loss, Stage2Loss
-from marginaudit.training.ntp.recorded.rules import by_column, momentum, normalised
+from marginaudit.training.ntp.recorded.rules import by_column, momentum, normalised, unit
 from tests.training.ntp.recorded.program import Mistake, stage1_gradient, stage2_gradient
 
 ONE_HOT = CASES["example-1"]()
@@ -108,7 +108,7 @@ def test_the_bound_holds_what_rounding_does_to_a_program_and_is_not_far_above(
         lost = off(program, true)
         bound = np.linalg.norm(found.rounding)
         assert lost <= bound
-        assert bound <= 300 * max(float(lost), u * float(np.linalg.norm(found.value))) or size > 1
+        assert bound <= 600 * max(float(lost), u * float(np.linalg.norm(found.value))) or size > 1
         assert off(found.value, true) <= bound * 2.0**-53 / u
 
 
@@ -143,10 +143,22 @@ class Rounding:
         terms = a * b
         return self(terms, max(np.count_nonzero(terms[0], axis=-1).max(), 1)).sum(axis=-1)
 
-    def softmax(self, z: Any, exp: float) -> Any:
-        """Softmax along the last axis; ``exp`` is the error of an exponential, in unit roundoffs."""
-        e = self(np.exp(self(z - z.real.max(axis=-1, keepdims=True))), exp)
-        return self(e / self(e, z.shape[-1]).sum(axis=-1, keepdims=True))
+    def softmax(self, z: Any, exp: float, form: str = "share") -> Any:
+        """Softmax along the last axis, also as exp(z - lse); ``exp`` is the error of an exponential, in roundoffs."""
+        largest = z.real.max(axis=-1, keepdims=True)
+        e = self(np.exp(self(z - largest)), exp)
+        total = self(e, z.shape[-1]).sum(axis=-1, keepdims=True)
+        if form == "share":
+            return self(e / total)
+        return self(np.exp(self(z - self(largest + self(np.log(total), exp)))), exp)
+
+    def surplus(self, z: Any, answer: int, form: str) -> Any:
+        """P - e_y; ``form`` "closed" is minus the sum of the others."""
+        P, one = self.softmax(z, EXP, "lse" if form == "lse" else "share"), np.eye(z.shape[-1])[answer]
+        if form != "closed":
+            return self(P - one)
+        others = P * (1 - one)
+        return others - one * self(others, z.shape[-1]).sum(axis=-1, keepdims=True)
 
 
 def most(program: Callable[[Rounding], Any]) -> Any:
@@ -156,33 +168,39 @@ def most(program: Callable[[Rounding], Any]) -> Any:
     return np.abs(program(Rounding(counting.used)).imag / STEP).sum(axis=0)
 
 
-def eq_5(off: Rounding, data: Dataset, W_ov: Any) -> Any:
+FORMS = ("share", "lse", "closed")
+"""How P - e_y is formed."""
+
+
+def eq_5(off: Rounding, data: Dataset, W_ov: Any, form: str) -> Any:
     """Eq. 5 token by token."""
     E, W, n = off.given(data.embeddings), off.given(W_ov), data.collocation.require_function()
     terms, G = np.count_nonzero(data.embeddings, axis=0).max() + 1, 0
     for i, x in enumerate(data.vocabulary):
-        P = off.softmax(off.dot(W, E[:, i, None]), EXP)
-        r = off(P - np.eye(data.V)[data.index[n[x]]])
+        r = off.surplus(off.dot(W, E[:, i, None]), data.index[n[x]], form)
         G = G + off(r[:, :, None] * E[:, i, None], terms)
     return G
 
 
-def both_gradients(off: Rounding, data: Dataset, W_ov: Any, W: Any) -> tuple[Any, Any]:
+def both_gradients(off: Rounding, data: Dataset, W_ov: Any, W: Any, form: str) -> tuple[Any, Any]:
     """Eq. 6 sample by sample, and the gradient of the same loss in W_ov."""
     E, W, W_ov = map(off.given, (data.embeddings, W, W_ov))
     G = of_ov = 0
+    samples, X_q = sum(data.counts), [data.embeddings[[data.index[x] for x in one.tokens]] for one in data.samples]
+    terms = sum(
+        many * np.count_nonzero(X[:, :, None] * X[-1], axis=0) for X, many in zip(X_q, data.counts, strict=True)
+    )
     for sample, pi in zip(data.samples, data.frequencies, strict=True):
         X = E[:, [data.index[x] for x in sample.tokens]]
         q = X[:, -1]
         phi = off.softmax(off.dot(X, off.dot(W, q[:, None])[:, None]), EXP)
         context = off.dot(np.swapaxes(X, 1, 2), phi[:, None])
-        P = off.softmax(off.dot(W_ov, context[:, None]), EXP)
-        r = off(P - np.eye(data.V)[data.index[sample.next]])
+        r = off.surplus(off.dot(W_ov, context[:, None]), data.index[sample.next], form)
         g = off.dot(X, off.dot(np.swapaxes(W_ov, 1, 2), r[:, None])[:, None])
         weight = off(phi * off(g - off.dot(phi, g)[:, None]))
         pairs = pi * weight[:, :, None, None] * X[:, :, :, None] * q[:, None, None]
-        G = G + off(pairs, data.N + 3).sum(axis=1)
-        of_ov = of_ov + off(pi * r[:, :, None] * context[:, None], data.N + 2)
+        G = G + off(pairs, terms + 3).sum(axis=1)
+        of_ov = of_ov + off(pi * r[:, :, None] * context[:, None], samples + 2)
     return G, of_ov
 
 
@@ -192,11 +210,13 @@ def test_the_bound_holds_all_that_roundings_can_add_up_to_and_is_not_far_above(n
     data = DATA[name]
     W_ov, W = weights(data, size, np.float64)
     loss, u = Stage2Loss(data), 2.0**-40
-    for found, worst, factor in (
-        (Stage1Loss(data).gradient(W_ov, u), most(lambda off: eq_5(off, data, W_ov)), 1.4),
-        (loss.gradient(W_ov, W, u), most(lambda off: both_gradients(off, data, W_ov, W)[0]), 3),
-        (loss.ov_gradient(W_ov, W, u), most(lambda off: both_gradients(off, data, W_ov, W)[1]), 3.5),
-    ):
+    programs: tuple[tuple[Gradient, Callable[[Rounding, str], Any], float], ...] = (
+        (Stage1Loss(data).gradient(W_ov, u), lambda off, form: eq_5(off, data, W_ov, form), 4),
+        (loss.gradient(W_ov, W, u), lambda off, form: both_gradients(off, data, W_ov, W, form)[0], 5),
+        (loss.ov_gradient(W_ov, W, u), lambda off, form: both_gradients(off, data, W_ov, W, form)[1], 5),
+    )
+    for found, program, factor in programs:
+        worst = np.max([most(lambda off, form=form: program(off, form)) for form in FORMS], axis=0)  # type: ignore[misc] # noqa: B023
         assert (worst <= found.rounding / u * (1 + 1e-9)).all()
         assert np.linalg.norm(found.rounding) <= factor * u * np.linalg.norm(worst)
 
@@ -207,7 +227,7 @@ def test_the_bound_holds_where_roundings_of_long_scores_add_up() -> None:
     sample, embedding = Sample(("a", "b"), "a"), np.array([-b, b])
     data = Dataset("opposite", ("a", "b"), (sample,), (1,), next_token={"a": "a", "b": "b"}, embedding=embedding)
     W = 10 * np.sign(np.subtract.outer(i, i))
-    worst = most(lambda off: both_gradients(off, data, embedding, W)[0])
+    worst = most(lambda off: both_gradients(off, data, embedding, W, "share")[0])
     assert (worst <= Stage2Loss(data).gradient(embedding, W, 2.0**-40).rounding * 2.0**40).all()
 
 
@@ -247,7 +267,7 @@ def test_a_step_turns_by_no_more_than_the_rounding_of_its_gradient_allows(share:
     """By as much as is across the gradient, and column by column."""
     off = np.array([[0.0, 0.0], [3 * share, 0.0]])
     gradient = Gradient(np.array([[3.0, 0.0], [0.0, 0.0]]), off)
-    stage: Any = SimpleNamespace(gradient=lambda *_: gradient, u=0.0)
+    stage: Any = SimpleNamespace(gradient=lambda *_: gradient, unit=lambda *_: unit(gradient, 0.0), u=0.0, least=0.0)
     true = gradient.value + off
     for rule in (normalised(stage, 0.5), by_column(stage, 0.5)):
         change, bar = rule(np.zeros((2, 2)))
@@ -257,7 +277,7 @@ def test_a_step_turns_by_no_more_than_the_rounding_of_its_gradient_allows(share:
 
 def test_the_bound_of_a_step_column_by_column_is_one_for_all_columns() -> None:
     gradient = Gradient(np.repeat([[3.0], [0.0]], 9, axis=1), np.repeat([[0.0], [0.3]], 9, axis=1))
-    stage: Any = SimpleNamespace(gradient=lambda *_: gradient, u=0.0)
+    stage: Any = SimpleNamespace(gradient=lambda *_: gradient, unit=lambda *_: unit(gradient, 0.0), u=0.0, least=0.0)
     change, bar = by_column(stage, 0.5)(np.zeros((2, 9)))
     true = gradient.value + gradient.rounding
     assert np.linalg.norm(change + 0.5 * true / np.linalg.norm(true, axis=0)) <= bar

@@ -8,8 +8,8 @@ import pytest
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.conformity import Departure
 from marginaudit.training.snap.recorded.conformity import compared_classes
-from marginaudit.training.snap.recorded.draws import OTHER_TOKENS
-from marginaudit.training.snap.recorded.step import Change
+from marginaudit.training.snap.recorded.draws import OTHER_TOKENS, Draws
+from marginaudit.training.snap.recorded.step import Change, Rule, Tokens, shown_sequence, steps
 from marginaudit.training.trajectory import Recorded
 from tests.training.snap.recorded.program import THREE, Program
 
@@ -75,7 +75,44 @@ def test_a_step_less_its_momentum_is_known_as_both_steps_are() -> None:
         (Program(momentum_z=0.37), "Z", 3, "momentum (0.37)", 0.37),
         (Program(momentum_y=-0.3), "Y", 2, None, None),
         (Program(momentum_z=-0.3), "Z", 3, None, None),
-        (Program(batch=4), "Y", 1, None, None),
+        (Program(batch=4), "Y", 1, "a batch of sequences at each step", None),
+        (
+            Program(batch=8, momentum_y=0.9),
+            "Y",
+            1,
+            "a batch of sequences at each step, with momentum or a larger step size",
+            None,
+        ),
+        (Program(decay=0.01), "Y", 2, "weight decay (0.01)", 0.01),
+        (Program(skipped=5), "Y", 5, "step 5 skipped", None),
+        (Program(twice=5), "Y", 5, "step 5 taken twice", None),
+        (Program(warmup=20), "Y", 1, "a schedule of step sizes (0.025 at step 1, 0.5 at step 60)", None),
+        (Program(optimizer="sign", lr_y=0.05), "Y", 1, "sign descent (step size 0.05)", 0.05),
+        (Program(optimizer="adam", lr_y=0.05), "Y", 1, "Adam (step size 0.05)", 0.05),
+        (
+            Program(optimizer="adamw", lr_y=0.05, decay=0.01),
+            "Y",
+            1,
+            "AdamW (step size 0.05, weight decay 0.01)",
+            0.05,
+        ),
+        (
+            Program(optimizer="adagrad", lr_y=0.05),
+            "Y",
+            1,
+            "Adagrad (step size 0.05) or RMSprop (step size 0.005)",
+            0.05,
+        ),
+        (
+            Program(optimizer="rmsprop", lr_y=0.05),
+            "Y",
+            1,
+            "Adagrad (step size 0.5) or RMSprop (step size 0.05)",
+            0.5,
+        ),
+        (Program(half="bfloat16"), "Y", 1, "half precision (bfloat16)", 2.0**-8),
+        (Program(half="float16"), "Y", 1, "half precision (float16), or TF32", 2.0**-11),
+        (Program(attends="query"), "Y", 1, "another mask (the query is attended too)", None),
     ],
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -86,7 +123,7 @@ def test_a_mistake_is_found_at_its_first_step(
     assert (found.stage, found.step, found.cause) == (stage, step, cause)
     assert found.value == (value if value is None else pytest.approx(value, abs=1e-5))
     assert found.error > 10 * found.bar
-    assert found.token in (THREE.queries if stage == "Z" else THREE.next_tokens)
+    assert found.token in (THREE.queries if stage == "Z" else THREE.tokens)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +131,7 @@ def test_a_mistake_is_found_at_its_first_step(
     [
         (Program(reversed_probabilities=True, steps=1500), "c", OTHER_TOKENS, 1 / 3),
         (Program(rates=(0.6, 0.2, 0.2), steps=1500), "n0", "classes drawn at another rate", 0.6),
+        (Program(power=1.5, steps=1500), "a", OTHER_TOKENS, 5**1.5 / (5**1.5 + 2**1.5 + 3**1.5)),
     ],
 )
 def test_draws_of_another_distribution_depart(program: Program, token: str, cause: str, value: float) -> None:
@@ -101,6 +139,26 @@ def test_draws_of_another_distribution_depart(program: Program, token: str, caus
     assert (found.stage, found.step, found.token, found.cause) == ("Y", 1500, token, cause)
     assert found.value == pytest.approx(value, abs=0.05)
     assert found.explained == "chance"
+
+
+def test_muon_is_told_by_the_singular_values_of_its_steps() -> None:
+    found = departure(Program(optimizer="muon"))
+    assert (found.step, str(found.cause)[:21]) == (1, "Muon (step size about")
+    assert found.value == pytest.approx(0.5, rel=0.3, abs=0)
+
+
+def test_sequences_of_several_lengths_may_vary_more() -> None:
+    """Of one token or twelve: all shares are multiples of 1/12, and a class's tokens are not twelve times its draws."""
+    runs = [Program(length=length, steps=750, seed=length).run(THREE) for length in (1, 12)]
+    draws, tokens, rule = Draws(THREE), Tokens(THREE), Rule(0.5, 0.05)
+    for run in runs:
+        for _, step in steps(*run):
+            draws.add(tokens, step, shown_sequence(tokens, step, rule))
+    assert draws.departure(1500) is None
+    for one, of in zip(draws.of_class, THREE.classes, strict=True):
+        P = np.array([of.probabilities[token] for token in of.support])
+        assert one.length(P) == 1
+        assert (np.abs(one.mean - P) < 0.15).all()
 
 
 def test_weights_beyond_float64_are_no_run() -> None:
