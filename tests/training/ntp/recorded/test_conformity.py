@@ -14,12 +14,12 @@ from marginaudit.training.conformity import Compared, Departure
 from marginaudit.training.ntp import train
 from marginaudit.training.ntp.recorded.conformity import compared
 from marginaudit.training.ntp.recorded.gradients import Gradient, Stage1Loss
-from marginaudit.training.ntp.recorded.rules import Stage, adaptive, textbook
+from marginaudit.training.ntp.recorded.rules import Stage, adaptive, stage1_rounding, textbook
 from marginaudit.training.ntp.recorded.trajectory import Trajectory, read_trajectory
 from marginaudit.training.ntp.start import step_sizes
 from tests.solutions import known
 from tests.training.ntp.recorded.program import Mistake, run, stage1_gradient, stage2_gradient
-from tests.training.ntp.recorded.styles import random_dataset
+from tests.training.ntp.recorded.styles import FORMS, Program, Style, random_dataset
 
 ONE_HOT = CASES["example-1"]()
 COUNTED = replace(CASES["free-20"](), counts=tuple(1 + 7 * (i % 3) for i in range(CASES["free-20"]().N)))
@@ -194,6 +194,29 @@ def test_a_step_has_its_length_where_rounding_hides_its_direction(T: int, tmp_pa
     (found,) = stages(tmp_path, ONE_HOT, recorder)
     departs = found.departs_at and (found.departs_at.step, found.departs_at.cause)
     assert departs == ((601, "a step of length 0") if T == 600 else None)
+
+
+def test_a_norm_that_underflows_is_no_departure_and_is_said(tmp_path: Path) -> None:
+    """Squares of exp(-46) and less in float32, of margins that grow by 8/sqrt(3) a step."""
+    first, _ = stages(tmp_path, ONE_HOT, run(ONE_HOT, np.float32, (30, 0), (8.0, 0.05)))
+    assert first.departs_at is None
+    assert first.note.startswith("at step ")
+    assert " of stage 1 the norm underflowed in float32: a step of length " in first.note
+    assert first.decided < first.records
+
+
+def test_w_ov_is_as_far_off_as_roundings_of_its_steps_add_up_to() -> None:
+    """Beside stage 1 in float32: exact where a step takes no error along, and a bound after 200 of the paper's."""
+    data = random_dataset(3, 8, "rotated", 1)
+    stage = Stage(Stage1Loss(data), 0.2 / 8**0.5, 2.0**-24)
+    first, u = stage.gradient(np.zeros((8, 8))), 2.0**-24
+    once = np.sqrt(2) * np.linalg.norm(first.rounding) / np.linalg.norm(first.value) + (64 / 2 + 4) * u + u
+    assert stage1_rounding(stage, 1) == pytest.approx(stage.lr * once, rel=1e-12, abs=0)
+    for form in FORMS:
+        program = Program(data, Style(form=form, dtype=np.float32))
+        W_ov, _ = program.run((200, 0), (float(np.float32(stage.lr)), 0.05))
+        off = np.linalg.norm(W_ov[-1] - train(data, steps1=200, steps2=0, lr1=stage.lr).W_ov)
+        assert 0 < off < stage1_rounding(stage, 200) < 1e4 * off
 
 
 def test_steps_across_a_gap_are_as_long_as_underflow_makes_the_last_one(tmp_path: Path) -> None:
