@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -170,12 +170,12 @@ class RecordedRun(Run):
         }
 
 
-OF_W_OV = {"B", "W_ov", "margin", "margin_spread", "margin_error", "common_margin"}
+OF_W_OV = frozenset({"B", "W_ov", "margin", "margin_spread", "margin_error", "common_margin"})
+"""What of a training depends on W_ov."""
 
-OF_LOSS = {
-    *("loss", "log_loss", "log_excess", "gradient_norm", "log_gradient_norm"),
-    *("descent_reference", "descent_rest"),
-}
+OF_LOSS = frozenset(
+    ("loss", "log_loss", "log_excess", "gradient_norm", "log_gradient_norm", "descent_reference", "descent_rest")
+)
 """Columns of stage 2 that depend on W_ov."""
 
 
@@ -185,26 +185,24 @@ def unknown_loss(training: Training) -> Training:
     return replace(training, stage2=replace(training.stage2, **unknown))
 
 
-class _Stage2WithoutOV(Stage2):
-    """Stage 2 of a training whose W_ov is not known: what depends on it raises."""
+class _Unknown:
+    """What raises `BeyondTheRun` with a reason where one of ``unknown`` is asked for."""
 
+    unknown: ClassVar[frozenset[str]]
     reason: str
 
     def __getattribute__(self, name: str) -> Any:
-        if name in OF_LOSS:
+        if name in type(self).unknown:
             raise BeyondTheRun(object.__getattribute__(self, "reason"))
         return super().__getattribute__(name)
 
 
-class _WithoutOV(Training):
-    """A training whose W_ov is not known: what depends on it raises."""
+class _Stage2WithoutOV(_Unknown, Stage2):
+    unknown = OF_LOSS
 
-    reason: str
 
-    def __getattribute__(self, name: str) -> Any:
-        if name in OF_W_OV:
-            raise BeyondTheRun(object.__getattribute__(self, "reason"))
-        return super().__getattribute__(name)
+class _WithoutOV(_Unknown, Training):
+    unknown = OF_W_OV
 
 
 def without_ov(training: Training, reason: str) -> Training:
