@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -67,7 +67,7 @@ class Audited:
 
 def audited(document: Mapping[str, Any], settings: Settings) -> Audited:
     """Audit every built-in claim on a document."""
-    config = Config(steps1=settings.steps1, steps2=settings.steps2, lr1=settings.lr1, lr2=settings.lr2, at=settings.at)
+    config = Config(**asdict(settings))
     data = dataset_from_document(document)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

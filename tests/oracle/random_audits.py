@@ -21,6 +21,7 @@ class Settings:
     lr1: float | None
     lr2: float | None
     at: tuple[int, ...] | None
+    certify: int
 
 
 def random_audit(seed: int) -> tuple[dict[str, Any], Settings]:
@@ -143,7 +144,9 @@ def random_settings(rng: random.Random) -> Settings:
             )
         )
         at = tuple(t for t in at if t <= max(steps1, last)) or (0,)
-    return Settings(steps1, steps2, random_step_size(rng), random_step_size(rng), at)
+    lr1, lr2 = random_step_size(rng), random_step_size(rng)
+    certify = rng.choice((0, 0, 1, 7, 60))
+    return Settings(steps1, steps2, lr1, lr2, at, certify)
 
 
 def random_step_size(rng: random.Random) -> float | None:

@@ -32,7 +32,7 @@ LONGEST = 40
 
 EXAMPLE = {"name": "example", "sentences": [list(sentence) for sentence in ("SVOP", "VOP", "OPP", "PSV")]}
 
-SETTINGS = Settings(12, 25, 0.5, 0.3, None)
+SETTINGS = Settings(12, 25, 0.5, 0.3, None, 0)
 
 
 def short(settings: Settings) -> Settings:

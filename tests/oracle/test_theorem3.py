@@ -22,7 +22,7 @@ REPEATED = {
 }
 """Under q, c and d are non-comparable: [c, b, b, b, q] is one of the sentences."""
 
-LONG_STEPS = Settings(40, 295, 0.5, 1e3, None)
+LONG_STEPS = Settings(40, 295, 0.5, 1e3, None, 0)
 """The bound of `sharp.theorem1` is small enough before the oracle's last step."""
 
 
