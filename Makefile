@@ -3,7 +3,7 @@ VENV ?= .venv
 ARGS ?=
 SEED := $(shell date +%s)
 
-PACKAGES := margins orders reports training
+PACKAGES := claims margins orders reports training
 FOLDERS := package $(PACKAGES)
 BIN := $(VENV)/bin
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -qq --no-input

@@ -15,10 +15,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from marginaudit.claims.paper import Paper
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.hunt import hunt, hunt_answer
 from marginaudit.reports.page.files import json_text, write_whole
-from marginaudit.reports.paper import Paper
 
 HERE = Path(__file__).parent
 CELLS = HERE / "ablation.json"

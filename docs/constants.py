@@ -12,13 +12,13 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, TypeAlias
 
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.judgements import Bounded, HiddenConstant
+from marginaudit.claims.paper import Paper
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.ledger import PAPERS
-from marginaudit.reports.claim import Claim
 from marginaudit.reports.command.tighten import MEANING
-from marginaudit.reports.judgements import Bounded, HiddenConstant
 from marginaudit.reports.page.files import write_whole
-from marginaudit.reports.paper import Paper
 from marginaudit.reports.processes import one_thread
 from marginaudit.reports.tighten.fit import Exponent, Tightened, tightened
 from marginaudit.reports.tighten.measure import DRAWN, Case, Measured, cases, measured

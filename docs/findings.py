@@ -9,14 +9,14 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from marginaudit.reports import Claim
+from marginaudit.claims import Claim
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.quotation import Form
+from marginaudit.claims.standing import Status
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.page.files import write_whole
 from marginaudit.reports.page.headline import STANDINGS as COLUMNS
-from marginaudit.reports.paper import Paper
-from marginaudit.reports.source_words import Form
-from marginaudit.reports.standing import Status
 from marginaudit.reports.tally import counts, in_words, others_in_words
 
 HERE = Path(__file__).parent

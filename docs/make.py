@@ -15,9 +15,9 @@ import findings
 import statements
 
 from marginaudit import audit
+from marginaudit.claims.paper import Paper
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.page.files import write_whole
-from marginaudit.reports.paper import Paper
 
 HERE = Path(__file__).parent
 DEFAULT_AUDIT = HERE / "default-audit.md"

@@ -7,13 +7,13 @@ Writes docs/statements.md and docs/statements.svg.
 
 from pathlib import Path
 
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.standing import Status
+from marginaudit.claims.verdict import Verdict
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.page.files import write_whole
-from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import rendered
-from marginaudit.reports.standing import Status
 from marginaudit.reports.statements import statements_figure
-from marginaudit.reports.verdict import Verdict
 
 HERE = Path(__file__).parent
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from marginaudit import Claim, Limit, Series
-from marginaudit.reports.ntp import Run, quantities
+from marginaudit.claims.ntp import Run, quantities
 
 
 def margin(run: Run) -> Series:

@@ -5,9 +5,9 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.paper import Paper
 from marginaudit.orders.reading import parsed_json
-from marginaudit.reports.claim import Claim
-from marginaudit.reports.paper import Paper
 
 
 def smallest_counterexample(paper: Paper, claim: Claim) -> Any | None:

@@ -17,12 +17,12 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import NoSuchExample
 
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.paper import Paper, Space
+from marginaudit.claims.run import BaseRun
+from marginaudit.claims.settings import differences
+from marginaudit.claims.verdict import Evidence, Finding, Verdict
 from marginaudit.orders import InputError, shown
-from marginaudit.reports.claim import Claim
-from marginaudit.reports.paper import Paper, Space
-from marginaudit.reports.run import BaseRun
-from marginaudit.reports.settings import differences
-from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -7,6 +7,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from marginaudit.claims.answers.conformity import Conformity
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.row import ReportRow, names
+from marginaudit.claims.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, SECONDS, settings_of
+from marginaudit.claims.verdict import Output
 from marginaudit.orders import InputError, printable, shown
 from marginaudit.reports.audit.auditing import Audit, audited, distinct_names
 from marginaudit.reports.audit.ledger import all_papers, configs_of, matching_ids
@@ -23,20 +29,14 @@ from marginaudit.reports.audit.sources import (
     with_trajectories,
 )
 from marginaudit.reports.audit.user_claims import all_claims, check_claim
-from marginaudit.reports.claim import Claim
 from marginaudit.reports.compare.changes import compare
 from marginaudit.reports.compare.reading import read_sides, side_of
 from marginaudit.reports.compare.worse import Change
-from marginaudit.reports.conformity import Conformity
 from marginaudit.reports.page.exports import tables_of
 from marginaudit.reports.page.write import write_report
-from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import curve_title, measured_figure
-from marginaudit.reports.row import ReportRow, names
-from marginaudit.reports.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, SECONDS, settings_of
 from marginaudit.reports.study.audit import audit_datasets
 from marginaudit.reports.study.store import Store
-from marginaudit.reports.verdict import Output
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -252,7 +252,7 @@ def conform(data: Any, file: str | PathLike[str], **settings: Any) -> Conformity
         if name not in settings_of(type(known)):
             got, expected = "no setting of that name", ", ".join(settings_of(type(known)))
             raise InputError(f"conform {shown(name)}", got=got, expected=expected)
-    return compare(source, Path(file), replace(known, **settings), lambda _: None)
+    return compare(Path(file), replace(known, **settings), lambda _: None)
 
 
 def _quiet(_dataset: str, _what: str) -> Any:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from marginaudit.reports.paper import Figure as PaperFigure
-from marginaudit.reports.paper import Paper
+from marginaudit.claims.paper import Figure as PaperFigure
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.standing import Status
+from marginaudit.claims.verdict import Verdict
 from marginaudit.reports.plots.style import LINES, STANDINGS, empty_figure, styled
-from marginaudit.reports.standing import Status
-from marginaudit.reports.verdict import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.quotation import Form
+from marginaudit.claims.standing import Fault, Severity, Standing, Status
 from marginaudit.orders import counted
-from marginaudit.reports.claim import Claim
-from marginaudit.reports.source_words import Form
-from marginaudit.reports.standing import Fault, Severity, Standing, Status
 
 PLURAL = {
     Form.REDERIVED: ("re-derivation", "re-derivations"),

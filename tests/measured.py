@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from marginaudit.reports import LEDGER, Claim
+from marginaudit.claims import Claim
+from marginaudit.reports import LEDGER
 
 
 def measured(claim: Claim) -> Claim:

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("orders", "margins", "training", "reports")
+PACKAGES = ("orders", "margins", "training", "claims", "reports")
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "audit-report", "_build")
 LONGEST = 900
 """Seconds for the tests of one mistake; beyond it they count as red."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.verdict import Verdict
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.paper import Paper
-from marginaudit.reports.verdict import Verdict
 
 
 def changed(paper: Paper, **members: Any) -> Paper:

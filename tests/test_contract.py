@@ -12,23 +12,24 @@ import latex2mathml.converter
 import numpy as np
 import pytest
 
+from marginaudit.claims import Claim, Finding, Verdict
+from marginaudit.claims.claim import Judgement
+from marginaudit.claims.judgements import Decided
+from marginaudit.claims.ntp import Config, Run
+from marginaudit.claims.ntp.appendix_c_stage2.lemma5 import LEMMA5_PARTS
+from marginaudit.claims.ntp.appendix_c_stage2.lemma6 import LEMMA6_LOWER, LEMMA6_UPPER
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.quotation import MOST_WORDS, Form
+from marginaudit.claims.snap import ClassConfig, ClassRun
+from marginaudit.claims.snap.appendix_d5_theorem1.lemma17 import LEMMA17_BOUND
+from marginaudit.claims.snap.appendix_d5_theorem1.theorem1_a import XI_POSITIVE
+from marginaudit.claims.standing import Severity, Status
 from marginaudit.orders.ntp import CASES as SENTENCES
 from marginaudit.orders.snap import CASES as CLASSES
-from marginaudit.reports import LEDGER, Claim, Finding, Verdict
+from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.ledger import PAPERS
-from marginaudit.reports.claim import Judgement
 from marginaudit.reports.counterexample import smallest_counterexample
-from marginaudit.reports.judgements import Decided
-from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims.lemma5 import LEMMA5_PARTS
-from marginaudit.reports.ntp.claims.lemma6 import LEMMA6_LOWER, LEMMA6_UPPER
-from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered
-from marginaudit.reports.snap import ClassConfig, ClassRun
-from marginaudit.reports.snap.claims.lemma17 import LEMMA17_BOUND
-from marginaudit.reports.snap.claims.theorem1_a import XI_POSITIVE
-from marginaudit.reports.source_words import MOST_WORDS, Form
-from marginaudit.reports.standing import Severity, Status
 from marginaudit.training.ntp.model.losses import log_infimum_ball
 from tests.pages import ROOT, anchors
 from tests.twins import OF_KIND, decided_with, opposite, parts, scaled_bound, turned

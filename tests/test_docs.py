@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from marginaudit.reports import LEDGER, Verdict
+from marginaudit.claims import Verdict
+from marginaudit.claims.judgements import Bounded, HiddenConstant
+from marginaudit.claims.standing import Status
+from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.counterexample import smallest_counterexample
-from marginaudit.reports.judgements import Bounded, HiddenConstant
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.standing import Status
 from tests.pages import ROOT, script
 
 DOCS = ROOT / "docs"

@@ -122,4 +122,4 @@ def test_only_what_the_reference_documents_is_imported(path: Path) -> None:
 def test_what_is_undocumented_is_seen() -> None:
     assert {"Kind", "as_document"} <= documented("marginaudit.orders")
     assert "InfeasibleRows" not in documented("marginaudit.margins")
-    assert documented("marginaudit.reports.json_data") == set()
+    assert documented("marginaudit.claims.values.json_data") == set()

@@ -6,17 +6,18 @@ from typing import Any
 
 import pytest
 
+from marginaudit.claims import Claim, Verdict
+from marginaudit.claims.ntp.step_size import beyond_order_one
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.quotation import Form
+from marginaudit.claims.snap.conditions import SETTING as CLASSES
+from marginaudit.claims.snap.conditions import outside_range_r, slow_decoder
+from marginaudit.claims.standing import Status
 from marginaudit.orders.ntp import Dataset, Sample
 from marginaudit.orders.ntp.assumptions import SETTING as SENTENCES
-from marginaudit.reports import LEDGER, Claim, Verdict
+from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.counterexample import smallest_counterexample
-from marginaudit.reports.ntp.step_size import beyond_order_one
-from marginaudit.reports.paper import Paper
-from marginaudit.reports.snap.conditions import SETTING as CLASSES
-from marginaudit.reports.snap.conditions import outside_range_r, slow_decoder
-from marginaudit.reports.source_words import Form
-from marginaudit.reports.standing import Status
 from marginaudit.reports.tally import cause
 
 SETTING: Mapping[str, tuple[str, ...]] = {"ntp": SENTENCES, "snap": CLASSES}

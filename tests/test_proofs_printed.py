@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from marginaudit.claims.ntp import Config, Run
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import SENTENCES, Dataset, Sample, dataset_from_document, free_dataset
 from marginaudit.orders.snap import CASES, SequenceClasses, overlap_of
 from marginaudit.reports import LEDGER
-from marginaudit.reports.ntp import Config, Run
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.ntp import loss_gradient
 from marginaudit.training.snap.attention.logits import Logits

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from marginaudit.reports import Claim, Series
-from marginaudit.reports.claim import Judgement
-from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit, Parts
-from marginaudit.reports.judgements.compare import FADED
+from marginaudit.claims import Claim, Series
+from marginaudit.claims.claim import Judgement
+from marginaudit.claims.judgements import Bounded, Decided, Equal, HiddenConstant, Limit, Parts
+from marginaudit.claims.judgements.compare import FADED
 
 
 def parts(claim: Claim) -> Mapping[str, Any]:

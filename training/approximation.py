@@ -83,6 +83,11 @@ def of(number: Number) -> Approximation:
     return Approximation(value, np.zeros_like(value))
 
 
+def stacked(rows: list[Approximation]) -> Approximation:
+    """Approximations of one shape as one."""
+    return Approximation(np.array([row.value for row in rows]), np.array([row.error for row in rows]))
+
+
 def _times(size: Floats, bar: Floats) -> Floats:
     """Their product; 0 where one is 0, also if the other is infinite, which stands for a number of unknown size."""
     either = (size == 0) | (bar == 0)

@@ -9,6 +9,15 @@ from itertools import count
 from threading import active_count
 from typing import Any, Literal
 
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.paper import Figure, Paper
+from marginaudit.claims.row import ReportRow, evidence_text, names
+from marginaudit.claims.run import BaseRun
+from marginaudit.claims.settings import CLAIM_TIMEOUT
+from marginaudit.claims.standing import Standing, Status
+from marginaudit.claims.values.grid import NONE, bound
+from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.verdict import Output, Verdict
 from marginaudit.orders import counted
 from marginaudit.orders.assumption import as_document
 from marginaudit.orders.notebook import html_table
@@ -16,17 +25,8 @@ from marginaudit.reports.audit.claim_worker import judged_in_worker
 from marginaudit.reports.audit.plugins import Notice
 from marginaudit.reports.audit.provenance import provenance
 from marginaudit.reports.audit.sources import Source, papers_of
-from marginaudit.reports.claim import Claim
 from marginaudit.reports.counterexample import smallest_counterexample
-from marginaudit.reports.grid import NONE, bound
-from marginaudit.reports.json_data import finite
-from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.processes import forkable, one_thread
-from marginaudit.reports.row import ReportRow, evidence_text, names
-from marginaudit.reports.run import BaseRun
-from marginaudit.reports.settings import CLAIM_TIMEOUT
-from marginaudit.reports.standing import Standing, Status
-from marginaudit.reports.verdict import Output, Verdict
 
 DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint")
 """The libraries whose versions a report states."""

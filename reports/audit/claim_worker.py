@@ -8,11 +8,11 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
-from marginaudit.reports.claim import Claim
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.row import ReportRow
+from marginaudit.claims.run import BaseRun
+from marginaudit.claims.verdict import Verdict
 from marginaudit.reports.processes import forking, leave_with
-from marginaudit.reports.row import ReportRow
-from marginaudit.reports.run import BaseRun
-from marginaudit.reports.verdict import Verdict
 
 LONGEST_WAIT = 2e6
 """Longest timeout in seconds: poll(2) counts milliseconds in 32 bits."""

@@ -6,19 +6,20 @@ from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from marginaudit.claims.claim import Ledger
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.settings import settings_of
 from marginaudit.orders import InputError, shown, shown_path
-from marginaudit.reports.audit.built_in import BUILT_IN, EVERY_PAPERS, GROUP, PAPER_FILE, STATEMENTS
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, module_of_file, place_of
-from marginaudit.reports.claim import Ledger
-from marginaudit.reports.paper import Paper
-from marginaudit.reports.settings import settings_of
+from marginaudit.reports.audit.reserved import COMMANDS, GROUP, PAPER_FILE, STATEMENTS
+from marginaudit.reports.ntp.paper import PAPER as NTP
+from marginaudit.reports.snap.paper import PAPER as SNAP
 
-PAPERS: tuple[Paper, ...] = tuple(import_module(module).PAPER for module in BUILT_IN.values())
+PAPERS: tuple[Paper, ...] = (NTP, SNAP)
 """The built-in papers, in the order of the reports."""
 
 
@@ -80,7 +81,7 @@ def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
     if paper.name == "all":
         raise InputError(where, got="a paper named all", expected="a name that --paper can tell from all papers")
     taken = {item for known in papers for item in _names(known)} | {("figure", STATEMENTS)}
-    taken |= {("command", name) for name in EVERY_PAPERS}
+    taken |= {("command", name) for name in COMMANDS}
     for what, name in _names(paper):
         if (what, name) in taken:
             raise InputError(where, got=f"the {what} {shown(name)}, which another paper has", expected="one of its own")

@@ -9,8 +9,8 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 
+from marginaudit.claims.values.error_text import error_text
 from marginaudit.orders import InputError, file_content, printable, shown_path
-from marginaudit.reports.error_text import error_text
 
 Notice = Callable[[str], None]
 

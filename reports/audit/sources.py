@@ -5,19 +5,20 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
+from marginaudit.claims.answers.conformity import Conformity
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.run import BaseRun, Progress
 from marginaudit.orders import InputError, content_of, counted, printable, read, shown, shown_path
 from marginaudit.orders.kind import Kind, Rows, from_document, from_rows
 from marginaudit.orders.reading import Name, plain, validated
 from marginaudit.reports.audit.ledger import all_papers, paper_of
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, warn
-from marginaudit.reports.claim import Claim
-from marginaudit.reports.conformity import Conformity
-from marginaudit.reports.paper import Paper
-from marginaudit.reports.run import BaseRun, Progress
 
 N = TypeVar("N")
 
@@ -71,7 +72,7 @@ class Source:
         return self.paper.recorded(self.dataset, config, progress, self.trajectory)
 
 
-def comparing(source: Source) -> Callable[[Source, Path, Any, Callable[[float], None]], Conformity]:
+def comparing(source: Source) -> Callable[[Path, Any, Callable[[float], None]], Conformity]:
     """The comparison of recorded runs with the algorithm of the dataset's paper.
 
     Raises
@@ -82,7 +83,7 @@ def comparing(source: Source) -> Callable[[Source, Path, Any, Callable[[float], 
     if source.paper.conformity is None:
         expected = "a dataset of a paper that compares recorded runs with its algorithm"
         raise InputError(source.origin, got=f"one of {source.paper.kind.name}", expected=expected)
-    return source.paper.conformity
+    return partial(source.paper.conformity, source.dataset, source.origin)
 
 
 def load(name: str, papers: Sequence[Paper]) -> Source:

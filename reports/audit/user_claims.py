@@ -10,13 +10,13 @@ from html import unescape
 from importlib.metadata import entry_points
 from pathlib import Path
 
+from marginaudit.claims.claim import Claim, Ledger
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.standing import Status
+from marginaudit.claims.values.error_text import error_text
 from marginaudit.orders import InputError, counted, shown, shown_path
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, module_of_file, place_of
-from marginaudit.reports.claim import Claim, Ledger
-from marginaudit.reports.error_text import error_text
-from marginaudit.reports.paper import Paper
-from marginaudit.reports.standing import Status
 
 GROUP = "marginaudit.claims"
 """Entry points of this group have the value ``module:CLAIMS``."""

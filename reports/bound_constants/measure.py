@@ -12,21 +12,21 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from marginaudit.claims.claim import Claim, Ledger
+from marginaudit.claims.judgements import ALLOWANCE
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.row import ReportRow
+from marginaudit.claims.run import BaseRun
+from marginaudit.claims.settings import differences
+from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.verdict import Output
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.ledger import all_papers, configs_of, paper_of
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.audit.user_claims import all_claims
-from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.compare.reading import read_report
 from marginaudit.reports.compare.worse import changes
-from marginaudit.reports.json_data import finite
-from marginaudit.reports.judgements import ALLOWANCE
 from marginaudit.reports.page.files import json_text, write_whole
-from marginaudit.reports.paper import Paper
-from marginaudit.reports.row import ReportRow
-from marginaudit.reports.run import BaseRun
-from marginaudit.reports.settings import differences
-from marginaudit.reports.verdict import Output
 
 KEPT_RUNS = 4
 """Most runs kept for the next claims."""

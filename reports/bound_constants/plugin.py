@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 if TYPE_CHECKING:
-    from marginaudit.reports.claim import Claim
-    from marginaudit.reports.row import ReportRow
-    from marginaudit.reports.verdict import Finding
+    from marginaudit.claims.claim import Claim
+    from marginaudit.claims.row import ReportRow
+    from marginaudit.claims.verdict import Finding
 
 PROPERTY = "bound_constants"
 """The user property of a measured row: plain data, the ``file`` that keeps it, the ``row``, and what ``changed``."""
@@ -144,8 +144,8 @@ class Keeper:
         """Write; a file that cannot be written fails the session."""
         if not self._records:
             return
+        from marginaudit.claims.row import row_from_document
         from marginaudit.reports.bound_constants.measure import update_rows
-        from marginaudit.reports.row import row_from_document
 
         of_files: dict[str, list[tuple[ReportRow, str]]] = {}
         for record in self._records:

@@ -13,8 +13,8 @@ from marginaudit.reports.command.output import tell
 from marginaudit.reports.command.usage import OneOf
 
 if TYPE_CHECKING:
-    from marginaudit.reports.claim import Claim, Ledger
-    from marginaudit.reports.paper import Paper
+    from marginaudit.claims.claim import Claim, Ledger
+    from marginaudit.claims.paper import Paper
 
 DATASET = click.argument("dataset", metavar="DATASET")
 DATASETS = click.argument("datasets", metavar="[DATASET ...]", nargs=-1)

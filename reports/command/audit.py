@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marginaudit.claims.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, SECONDS
 from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.command.arguments import (
     CHOSEN,
@@ -24,15 +25,14 @@ from marginaudit.reports.command.arguments import (
 from marginaudit.reports.command.options import FilePath, Parsed, configs, cores, settings_options
 from marginaudit.reports.command.output import print_json, tell
 from marginaudit.reports.command.usage import OneOf
-from marginaudit.reports.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, SECONDS
 
 if TYPE_CHECKING:
+    from marginaudit.claims.claim import Claim
+    from marginaudit.claims.paper import Paper
     from marginaudit.reports.audit.auditing import Audit, Progress
     from marginaudit.reports.audit.sources import Source
-    from marginaudit.reports.claim import Claim
     from marginaudit.reports.command.console import Bar
     from marginaudit.reports.command.description import Asked
-    from marginaudit.reports.paper import Paper
 
 MOST_VERDICTS = 40
 """Verdicts that are printed unasked."""

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marginaudit.claims.values.grid import NONE
 from marginaudit.reports.command.arguments import CLAIMS, JSON, ONE_PAPER, ledger, matching, one_claim, papers
 from marginaudit.reports.command.console import print_table, print_texts, print_wrapped, width
 from marginaudit.reports.command.output import print_json
-from marginaudit.reports.grid import NONE
 
 if TYPE_CHECKING:
-    from marginaudit.reports.claim import Claim
-    from marginaudit.reports.paper import Paper
+    from marginaudit.claims.claim import Claim
+    from marginaudit.claims.paper import Paper
 
 LEAST_WIDTH = 124
 """Columns from which on the list is a table; in a narrower one statements are broken over a dozen lines each."""

@@ -2,12 +2,12 @@
 
 import click
 
+from marginaudit.claims.values.json_data import finite, witness_text
 from marginaudit.orders import Assumption
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, papers
 from marginaudit.reports.command.console import print_summary
 from marginaudit.reports.command.output import print_json
-from marginaudit.reports.json_data import finite, witness_text
 
 
 @click.command()

@@ -10,13 +10,16 @@ from itertools import pairwise
 import click
 
 from marginaudit.orders import InputError, shown_path
-from marginaudit.reports.audit.built_in import EVERY_PAPERS, PAPER_FILE
+from marginaudit.reports.audit.reserved import COMMANDS, PAPER_FILE
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.output import discard_output, reserve_output, standard_output, tell
 from marginaudit.reports.command.usage import told
 
 BEFORE_COLLECTING = 50_000
 """Threshold of the garbage collector; Python's own, 700, makes reading a large file slow."""
+
+ROOM = {"realize": "ntp.realize", "relax": "ntp.relax"}
+"""Modules of commands that only one paper has."""
 
 NEW = {
     "new-paper": ("marginaudit.reports.command.new", "Write a FOLDER with a paper to start from."),
@@ -26,9 +29,9 @@ NEW = {
 
 def commands() -> dict[str, tuple[str, str]]:
     """Module and description of each command by name: those for every paper, the papers' own, and those for a start."""
-    shared = {name: (f"marginaudit.reports.command.{name}", does) for name, does in EVERY_PAPERS.items()}
+    built_in = {name: (f"marginaudit.reports.command.{ROOM.get(name, name)}", does) for name, does in COMMANDS.items()}
     own = {name: command for paper in papers() for name, command in paper.commands.items()}
-    return shared | own | NEW
+    return built_in | own | NEW
 
 
 class Commands(click.Group):

@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
+from marginaudit.claims.values.json_data import finite
 from marginaudit.reports.audit.sources import comparing, load
 from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, AsksPapers, papers
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, configs, settings_options
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.usage import OneOf
-from marginaudit.reports.json_data import finite
 
 
 @click.command(cls=AsksPapers, of_papers=partial(settings_options, "conform"))
@@ -32,7 +32,7 @@ def conform(dataset: str, file: Path, fail_on: str | None, as_json: bool, **give
     compare = comparing(source)
     config = configs("conform", [source.paper], known, given)[source.paper.name]
     with progress_bar(total=1.0) as bar:
-        found = compare(source, file, config, bar.reach)
+        found = compare(file, config, bar.reach)
     status = int(fail_on is not None and not found.conforms)
     if as_json:
         print_json(finite(found.as_document()))

@@ -14,16 +14,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from marginaudit.claims.values.grid import at_most, brief
+from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import counted, printable, shortened
 from marginaudit.reports.command.output import print_json, standard_output, tell
-from marginaudit.reports.grid import at_most, brief
 from marginaudit.reports.plots.style import VERDICTS
-from marginaudit.reports.verdict import Verdict
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from marginaudit.reports.grid import Grid
+    from marginaudit.claims.values.grid import Grid
 
 PIPED_WIDTH = 200
 """Width of a table in a pipe, unless COLUMNS gives another."""

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from annotated_types import Len
 from typing_extensions import TypedDict
 
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.settings import EXPORTS, STEP_LIST, settings_of
 from marginaudit.orders import InputError, shown
-from marginaudit.reports.paper import Paper
-from marginaudit.reports.settings import EXPORTS, STEP_LIST, settings_of
 from marginaudit.reports.study.values import Texts, parsed_toml, require_known, toml_text, value_of
 
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from marginaudit.claims.paper import Paper
 from marginaudit.orders import InputError, shown
-from marginaudit.reports.audit.built_in import STATEMENTS
+from marginaudit.reports.audit.reserved import STATEMENTS
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.command.arguments import JSON, ONE_PAPER
 from marginaudit.reports.command.console import print_line, print_names, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_output, print_json, write_figure
 from marginaudit.reports.page.files import file_stem
-from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.statements import statements_figure
 from marginaudit.reports.study.merge import Rows, read_cells

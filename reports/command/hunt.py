@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
+from marginaudit.claims.claim import NOT_STATED
+from marginaudit.claims.settings import SECONDS, SEED
 from marginaudit.orders import InputError, counted
-from marginaudit.reports.claim import NOT_STATED
 from marginaudit.reports.command.arguments import CLAIMS, JSON, PAPER, ledger, one_claim, papers
 from marginaudit.reports.command.console import print_line, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed
@@ -14,7 +15,6 @@ from marginaudit.reports.command.output import check_output, print_json, write_j
 from marginaudit.reports.hunt import Hunt, hunt_answer
 from marginaudit.reports.hunt import hunt as run_hunt
 from marginaudit.reports.page.reproduce import settings_given
-from marginaudit.reports.settings import SECONDS, SEED
 from marginaudit.reports.shell import joined
 
 

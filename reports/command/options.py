@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marginaudit.claims.settings import STEP_LIST, Setting, Values, settings_of
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.command.usage import OneOf
-from marginaudit.reports.settings import STEP_LIST, Setting, Values, settings_of
 
 if TYPE_CHECKING:
-    from marginaudit.reports.paper import Paper
+    from marginaudit.claims.paper import Paper
 
 
 class Parsed(click.ParamType[Any]):

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import click
 
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.settings import JOBS
+from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import InputError, counted
 from marginaudit.reports.command.arguments import JSON, ONE_PAPER
 from marginaudit.reports.command.console import print_line, print_names, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed, cores
 from marginaudit.reports.command.output import print_json, tell
-from marginaudit.reports.paper import Paper
-from marginaudit.reports.settings import JOBS
 from marginaudit.reports.study.grid import Outcome, RunsTask
 from marginaudit.reports.study.merge import Rows
 from marginaudit.reports.study.spec import built_in, find_spec
 from marginaudit.reports.study.sweep import Folder, compute_missing, seconds_of, write_tables
-from marginaudit.reports.verdict import Verdict
 
 MOST_TOLD = 20
 """Most failed runs that are listed."""

@@ -20,7 +20,7 @@ from marginaudit.reports.page.latex import latex
 from marginaudit.reports.processes import one_thread
 
 if TYPE_CHECKING:
-    from marginaudit.reports.paper import Paper, Table
+    from marginaudit.claims.paper import Paper, Table
 
 
 def tables() -> "dict[str, tuple[Paper, Table]]":

@@ -11,19 +11,19 @@ from typing import Any
 
 import click
 
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.series import position
+from marginaudit.claims.settings import SECONDS
+from marginaudit.claims.values.json_data import finite
 from marginaudit.orders import InputError, counted, printable, shortened
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import load, once_each
-from marginaudit.reports.claim import Claim
 from marginaudit.reports.command.arguments import CLAIMS, DATASETS, JSON, PAPER, AsksPapers, ledger, one_claim, papers
 from marginaudit.reports.command.console import Bar, print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed, configs, cores, settings_options
 from marginaudit.reports.command.output import check_output, print_json, tell, write_figure, write_json
-from marginaudit.reports.json_data import finite
-from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import FORMATS
-from marginaudit.reports.series import position
-from marginaudit.reports.settings import SECONDS
 from marginaudit.reports.study.store import user_cache
 from marginaudit.reports.tighten.fit import Tightened, tightened
 from marginaudit.reports.tighten.measure import (

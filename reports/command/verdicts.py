@@ -7,17 +7,17 @@ from typing import Any
 
 from rich.text import Text
 
+from marginaudit.claims.row import CARRIED_OVER, evidence_text
+from marginaudit.claims.row import names as columns_of
+from marginaudit.claims.standing import Fault
+from marginaudit.claims.values.grid import bound, brief
+from marginaudit.claims.verdict import Output, Verdict
 from marginaudit.orders import counted, shortened
 from marginaudit.reports.audit.auditing import Audit
 from marginaudit.reports.audit.auditing import Row as AuditRow
 from marginaudit.reports.command.console import print_line, print_summary, print_table, width
-from marginaudit.reports.grid import bound, brief
 from marginaudit.reports.page.theorems import accused, failing, statement_names
-from marginaudit.reports.row import CARRIED_OVER, evidence_text
-from marginaudit.reports.row import names as columns_of
-from marginaudit.reports.standing import Fault
 from marginaudit.reports.tally import cause, counts, others_in_words
-from marginaudit.reports.verdict import Output, Verdict
 
 WIDE, WIDER = 118, 150
 """Terminal widths from which on verdicts are shown with numbers, and with the names of statements."""

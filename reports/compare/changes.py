@@ -4,13 +4,13 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from marginaudit.claims.values.grid import NONE
+from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import InputError
 from marginaudit.reports.compare.reading import SHA256, Side
 from marginaudit.reports.compare.worse import Change, Direction, changes
-from marginaudit.reports.grid import NONE
-from marginaudit.reports.json_data import finite
 from marginaudit.reports.page.small import small_page
-from marginaudit.reports.verdict import Verdict
 
 DIGITS_OF_A_HASH = 12
 """Digits of a hash that are shown."""

@@ -9,12 +9,12 @@ from typing import Annotated, Any, NotRequired
 from annotated_types import MinLen
 from typing_extensions import TypedDict
 
+from marginaudit.claims.answers.sweeps import AUDITED
+from marginaudit.claims.judgements import ALLOWANCE
+from marginaudit.claims.row import ReportRow, row_from_document
 from marginaudit.orders import InputError, counted, file_content, printable, shortened, shown, shown_path
 from marginaudit.orders.reading import csv_rows, parsed_json, utf_8_text, validated
 from marginaudit.orders.text import LONGEST_SHOWN
-from marginaudit.reports.judgements import ALLOWANCE
-from marginaudit.reports.row import ReportRow, row_from_document
-from marginaudit.reports.sweeps import AUDITED
 
 SHA256 = "sha256 of "
 """Prefix of the setting that is the hash of a dataset's file."""

@@ -6,9 +6,9 @@ from math import inf, log, log1p
 from sys import float_info
 from typing import Literal, TypeAlias
 
-from marginaudit.reports.judgements import ALLOWANCE
-from marginaudit.reports.row import ReportRow
-from marginaudit.reports.verdict import Evidence, Verdict
+from marginaudit.claims.judgements import ALLOWANCE
+from marginaudit.claims.row import ReportRow
+from marginaudit.claims.verdict import Evidence, Verdict
 
 NUMBERS = ("slack", "constant", "informative_from")
 

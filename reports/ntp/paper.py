@@ -1,17 +1,25 @@
 """arXiv 2409.17335: Huang, Liang, Yang on next-token prediction by a one-layer transformer, as a `Paper`."""
 
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marginaudit.reports.answers import Lists
-from marginaudit.reports.grid import NONE
-from marginaudit.reports.json_data import finite
-from marginaudit.reports.ntp.config import PAPER_STEPS, Config, RecordedConfig
-from marginaudit.reports.paper import Paper, loaded
-from marginaudit.reports.run import Rows
+from marginaudit.claims.answers.results import Lists, Solved, Trained
+from marginaudit.claims.answers.sweeps import Sweeps
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.ntp.config import PAPER_STEPS, Config, RecordedConfig
+from marginaudit.claims.paper import Figure, Paper, Space, Table
+from marginaudit.claims.run import Progress, Rows
+from marginaudit.claims.values.grid import NONE
+from marginaudit.claims.values.json_data import finite
+from marginaudit.orders import Kind
 
 if TYPE_CHECKING:
+    from marginaudit.claims.answers.conformity import Conformity
+    from marginaudit.claims.ntp.recorded_run import RecordedRun
+    from marginaudit.claims.ntp.run import Run
     from marginaudit.orders.ntp import Dataset
-    from marginaudit.reports.ntp.run import Run
 
 BIBTEX = """@misc{huang2024nonasymptotic,
   title = {Non-asymptotic Convergence of Training Transformers for Next-token Prediction},
@@ -23,15 +31,6 @@ BIBTEX = """@misc{huang2024nonasymptotic,
 }
 """
 
-COMMANDS = {
-    name: (f"marginaudit.reports.ntp.commands.{name}", does)
-    for name, does in (
-        ("realize", "Find the largest part of a text that meets Assumption 1, and how far the rest is from it."),
-        ("relax", "Judge the statements without Assumption 2, on a dial from one-hot tokens to other embeddings."),
-    )
-}
-"""Module and description of each command that only this paper has."""
-
 
 class NextTokenPaper(Paper):
     """Algorithm 1 on sentences, and the statements on it."""
@@ -39,33 +38,119 @@ class NextTokenPaper(Paper):
     name = "ntp"
     source = "arXiv 2409.17335"
     bibtex = BIBTEX
-    kind = loaded("marginaudit.orders.ntp:SENTENCES")
     config = Config
     trained = Config(steps2=PAPER_STEPS)
-    package = "marginaudit.reports.ntp"
-    run = loaded("marginaudit.reports.ntp.run:Run")
-    recorded = loaded("marginaudit.reports.ntp.recorded_run:RecordedRun")
-    claims = loaded("marginaudit.reports.ntp.claims:ALL")
-    figures = loaded("marginaudit.reports.ntp.figures.gallery:FIGURES")
-    tables = loaded("marginaudit.reports.ntp.tables:TABLES")
-    space = loaded("marginaudit.reports.ntp.hunting.space:SPACE")
-    sweeps = loaded("marginaudit.reports.ntp.sweeps:SWEEPS")
-    load = loaded("marginaudit.reports.ntp.algorithm1:load")
-    steps = loaded("marginaudit.reports.ntp.algorithm1:true_steps")
-    train = loaded("marginaudit.reports.ntp.training:train")
-    problems = ("ov", "kq")
-    solve = loaded("marginaudit.reports.ntp.solving:solve")
-    verify = loaded("marginaudit.reports.ntp.solving:verify")
-    remark = loaded("marginaudit.reports.ntp.realizable:far_from_realizable")
-    conformity = loaded("marginaudit.reports.ntp.recorded_run:conformity")
     recorded_config = RecordedConfig
-    commands = COMMANDS
+    package = "marginaudit.reports.ntp"
+    problems = ("ov", "kq")
+
+    @cached_property
+    def kind(self) -> Kind[Any]:  # type: ignore[override]
+        """Sentences."""
+        from marginaudit.orders.ntp import SENTENCES
+
+        return SENTENCES
+
+    @cached_property
+    def run(self) -> type["Run"]:  # type: ignore[override]
+        """A run of Algorithm 1."""
+        from marginaudit.claims.ntp.run import Run
+
+        return Run
+
+    @cached_property
+    def recorded(self) -> type["RecordedRun"]:  # type: ignore[override]
+        """A run that somebody else recorded."""
+        from marginaudit.claims.ntp.recorded_run import RecordedRun
+
+        return RecordedRun
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:  # type: ignore[override]
+        """The statements, in the paper's order."""
+        from marginaudit.claims.ntp.theorems import ALL
+
+        return self.own(ALL)
+
+    @cached_property
+    def figures(self) -> Sequence[Figure]:  # type: ignore[override]
+        """Figure 2, and figures of any run."""
+        from marginaudit.reports.ntp.figures.gallery import FIGURES
+
+        return FIGURES
+
+    @cached_property
+    def tables(self) -> Sequence[Table]:  # type: ignore[override]
+        """Direction errors, and Proposition 2."""
+        from marginaudit.reports.ntp.tables import TABLES
+
+        return TABLES
+
+    @cached_property
+    def space(self) -> Space:  # type: ignore[override]
+        """Datasets of sentences."""
+        from marginaudit.reports.ntp.hunting.space import SPACE
+
+        return SPACE
+
+    @cached_property
+    def sweeps(self) -> Sweeps:  # type: ignore[override]
+        """Datasets and settings of Algorithm 1."""
+        from marginaudit.reports.ntp.sweeps import SWEEPS
+
+        return SWEEPS
+
+    def load(self) -> None:
+        """Import the compiler and the integrator."""
+        from marginaudit.claims.ntp.algorithm1 import load
+
+        load()
+
+    def steps(self, config: Config) -> int:
+        """True steps of both stages."""
+        from marginaudit.claims.ntp.algorithm1 import true_steps
+
+        return true_steps(config)
+
+    def train(
+        self, dataset: "Dataset", config: Config, progress: Progress, tell: Callable[[str], None], origin: str
+    ) -> Trained:
+        """Both stages of Algorithm 1."""
+        from marginaudit.reports.ntp.training import train
+
+        return train(dataset, config, progress, tell, origin)
+
+    def solve(self, dataset: "Dataset", place: str, method: str, problems: Sequence[str]) -> Solved:
+        """Both hard-margin problems, or one."""
+        from marginaudit.claims.ntp.solving import solve
+
+        return solve(dataset, place, method, problems)
+
+    def verify(self, dataset: "Dataset", place: str, certificate: Path) -> list[str]:
+        """Statements that the stand-alone checker confirms."""
+        from marginaudit.claims.ntp.solving import verify
+
+        return verify(dataset, place, certificate)
+
+    def remark(self, dataset: "Dataset", origin: str) -> str:
+        """How far a text is from Assumption 1."""
+        from marginaudit.reports.ntp.realizable import far_from_realizable
+
+        return far_from_realizable(dataset, origin)
+
+    def conformity(
+        self, dataset: "Dataset", origin: str, file: Path, config: RecordedConfig, progress: Callable[[float], None]
+    ) -> "Conformity":
+        """A recorded run beside Algorithm 1."""
+        from marginaudit.claims.ntp.recorded_run import conformity
+
+        return conformity(dataset, origin, file, config, progress)
 
     def facts(self, run: "Run") -> dict[str, Any]:
         """Sizes, step sizes, the two solutions, how far training went, and how fast the direction converges."""
-        from marginaudit.reports.ntp.rates import rates_answer
-        from marginaudit.reports.ntp.recorded_run import RecordedRun
-        from marginaudit.reports.ntp.solving import solution_summary
+        from marginaudit.claims.ntp.rates import rates_answer
+        from marginaudit.claims.ntp.recorded_run import RecordedRun
+        from marginaudit.claims.ntp.solving import solution_summary
 
         data, trained, solvable = run.dataset, run.trainable, run.solvable
         return {

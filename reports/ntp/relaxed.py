@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from marginaudit.claims.claim import BeyondTheRun, Claim
+from marginaudit.claims.ntp.appendix_b_stage1 import proposition1
+from marginaudit.claims.ntp.appendix_c_stage2 import theorem1
+from marginaudit.claims.ntp.config import Config
+from marginaudit.claims.ntp.run import Run
+from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.verdict import Finding, Verdict
 from marginaudit.margins.ntp import Optimal
 from marginaudit.orders.ntp import Dataset
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_2
 from marginaudit.orders.ntp.embed import between, coherence, embedded
-from marginaudit.reports.claim import BeyondTheRun, Claim
-from marginaudit.reports.json_data import finite
-from marginaudit.reports.ntp.claims import proposition1, theorem1
-from marginaudit.reports.ntp.config import Config
-from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.tables.direction import bound_at, ratio
-from marginaudit.reports.verdict import Finding, Verdict
 
 SHARES = (1e-3, 1e-2, 0.1, 0.3, 1.0)
 """Places on an arm that are tried first."""

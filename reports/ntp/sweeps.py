@@ -1,10 +1,10 @@
 """Sweeps over datasets and settings of Algorithm 1, each of which is audited."""
 
+from marginaudit.claims.answers.sweeps import Design, Generator, Sweeps, audit_results
+from marginaudit.claims.ntp.config import Config
+from marginaudit.claims.ntp.theorems import CLAIMS
+from marginaudit.claims.settings import COUNT
 from marginaudit.orders.ntp import free_dataset, prefix_closed_dataset
-from marginaudit.reports.ntp.claims import CLAIMS
-from marginaudit.reports.ntp.config import Config
-from marginaudit.reports.settings import COUNT
-from marginaudit.reports.sweeps import Design, Generator, Sweeps, audit_results
 
 SIZES = {"V": COUNT, "N": COUNT, "L": COUNT}
 """Vocabulary, distinct samples, longest sample."""

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
+from marginaudit.claims.answers.results import Trained
+from marginaudit.claims.ntp.algorithm1 import train_against
+from marginaudit.claims.ntp.config import Config
+from marginaudit.claims.ntp.run import Run
+from marginaudit.claims.ntp.solving import trainable
+from marginaudit.claims.values.json_data import finite
 from marginaudit.margins.ntp import require_dense
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import Dataset
-from marginaudit.reports.answers import Trained
-from marginaudit.reports.json_data import finite
-from marginaudit.reports.ntp.algorithm1 import train_against
-from marginaudit.reports.ntp.config import Config
-from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.ntp.solving import trainable
 from marginaudit.training.ntp import MOST_TRUE_STEPS, Progress, StageRecord, no_closed_form
 
 COLUMNS = (

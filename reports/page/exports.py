@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
+from marginaudit.claims.paper import Paper, Table
+from marginaudit.claims.row import evidence_text, names
+from marginaudit.claims.values.grid import Grid, bound, brief
+from marginaudit.claims.verdict import Output
 from marginaudit.orders import printable
-from marginaudit.reports.grid import Grid, bound, brief
 from marginaudit.reports.page.files import csv_text
 from marginaudit.reports.page.latex import latex, latex_text
-from marginaudit.reports.paper import Paper, Table
-from marginaudit.reports.row import evidence_text, names
-from marginaudit.reports.verdict import Output
 
 EXPORTED = (".tex", ".bib", ".md", ".parquet", ".pdf")
 """Endings of exported files."""

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from inspect import getdoc
 from typing import Any
 
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.quotation import Form
+from marginaudit.claims.standing import Fault, Status
+from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import counted
 from marginaudit.reports.audit.auditing import Audit
-from marginaudit.reports.paper import Paper
-from marginaudit.reports.source_words import Form
-from marginaudit.reports.standing import Fault, Status
 from marginaudit.reports.tally import counts, others_in_words
-from marginaudit.reports.verdict import Verdict
 
 STANDINGS = ("printed", *(fault.value for fault in Fault), Status.PROVED.value, Status.OPEN.value)
 """Columns of the table of printed statements."""

@@ -14,13 +14,16 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
+from marginaudit.claims.by_proof import own_proof
+from marginaudit.claims.claim import IN_DOLLARS
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.row import CARRIED_OVER
+from marginaudit.claims.values.grid import Grid, bound, brief, powers
+from marginaudit.claims.values.json_data import witness_text
+from marginaudit.claims.verdict import Evidence, Verdict
 from marginaudit.orders import counted, printable
 from marginaudit.reports.audit.auditing import Audit, Row
-from marginaudit.reports.by_proof import own_proof
-from marginaudit.reports.claim import IN_DOLLARS
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
-from marginaudit.reports.grid import Grid, bound, brief, powers
-from marginaudit.reports.json_data import witness_text
 from marginaudit.reports.page import svg
 from marginaudit.reports.page.formulas import displayed, mathml
 from marginaudit.reports.page.headline import STANDINGS as COLUMNS
@@ -29,11 +32,8 @@ from marginaudit.reports.page.proofs import with_links
 from marginaudit.reports.page.reproduce import claims_command, command, dataset_argument
 from marginaudit.reports.page.theorems import FORMS, WHOSE, accused, failing, form, statement_names, theorem
 from marginaudit.reports.page.typeset import title_html, typeset_html
-from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import PAGE, STANDINGS, VERDICTS
-from marginaudit.reports.row import CARRIED_OVER
 from marginaudit.reports.tally import cause
-from marginaudit.reports.verdict import Evidence, Verdict
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from marginaudit.claims.values.grid import NONE, Grid, at_least, at_most, brief
 from marginaudit.orders import InputError, printable, shown
-from marginaudit.reports.grid import NONE, Grid, at_least, at_most, brief
 from marginaudit.reports.page.typeset import FORMULA, typeset
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
+from marginaudit.claims.verdict import Verdict
 from marginaudit.reports.audit.auditing import Audited, Drawn, OnPage, Shown
 from marginaudit.reports.page.files import csv_text, file_stem
 from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered
-from marginaudit.reports.verdict import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,9 +8,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from marginaudit.claims.paper import Paper
 from marginaudit.reports.page.formulas import mathml
 from marginaudit.reports.page.small import small_page
-from marginaudit.reports.paper import Paper
 
 PLACE = re.compile(r"docs/([\w-]+)\.md(#[\w-]+)?")
 """Page and anchor of a proof, as standings name it: ``docs/proofs.md#5-sharplemma6``."""

@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.settings import differences, settings_of
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.audit.sources import IN_PYTHON, Source
-from marginaudit.reports.claim import Claim
-from marginaudit.reports.paper import Paper
-from marginaudit.reports.settings import differences, settings_of
 from marginaudit.reports.shell import argument, joined
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from marginaudit.claims.values.grid import brief
 from marginaudit.orders import counted, printable
-from marginaudit.reports.grid import brief
 
 
 def small_page(package: str, template: str, **values: Any) -> str:

@@ -4,9 +4,9 @@ import hashlib
 import re
 from collections import Counter
 
+from marginaudit.claims.verdict import Verdict
 from marginaudit.reports.plots.style import BOUND, HATCH, LAW, MEASURED, REFERENCE, SHARPER, VERDICTS
 from marginaudit.reports.statements import FILLED
-from marginaudit.reports.verdict import Verdict
 
 THEMED = {
     "#ffffff": "var(--ground)",

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping
 
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.quotation import Form
 from marginaudit.reports.audit.auditing import Audit
-from marginaudit.reports.claim import Claim
-from marginaudit.reports.paper import Paper
-from marginaudit.reports.source_words import Form
 
 NUMBER = r"(?:[A-Z]\.?)?[0-9]+(?:\.[0-9]+)*(?:\([0-9A-Za-z]{1,4}\))?"
 """Number of a theorem: 4, 4.1(3), A.2."""

@@ -6,6 +6,9 @@ from collections.abc import Callable, Collection, Mapping
 from itertools import count
 from pathlib import Path
 
+from marginaudit.claims.paper import Figure, RunRecords
+from marginaudit.claims.row import names
+from marginaudit.claims.verdict import Output
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Audit
 from marginaudit.reports.page.exports import csv_table, exported, tables_of
@@ -14,16 +17,13 @@ from marginaudit.reports.page.folder import MANIFEST, write_folder
 from marginaudit.reports.page.html import page
 from marginaudit.reports.page.pictures import drawn, rendered_as
 from marginaudit.reports.page.proofs import proof_pages
-from marginaudit.reports.paper import Figure, RunRecords
-from marginaudit.reports.row import names
 from marginaudit.reports.statements import graph_figures
-from marginaudit.reports.verdict import Output
 
 
 def write_report(audit: Audit, folder: Path, progress: Callable[[str], None], exports: Collection[str] = ()) -> None:
     """Write report.html, report.json, verdicts.csv, tables/, figures/, trajectories/ and proofs/ into a folder.
 
-    ``exports`` are `marginaudit.reports.settings.EXPORTS`.
+    ``exports`` are `marginaudit.claims.settings.EXPORTS`.
 
     Raises
     ------

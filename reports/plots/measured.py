@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.claims.verdict import Curve, Finding, Verdict
 from marginaudit.orders import counted, printable, shortened
 from marginaudit.reports.plots.style import (
     BOUND,
@@ -26,7 +27,6 @@ from marginaudit.reports.plots.style import (
     powers_of_ten,
     styled,
 )
-from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marginaudit.claims.standing import Status
+from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import printable, shortened
-from marginaudit.reports.standing import Status
-from marginaudit.reports.verdict import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis

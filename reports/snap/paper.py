@@ -1,16 +1,24 @@
 """arXiv 2305.16380 as the audit sees it: Tian, Wang, Chen, Du on how attention scans and snaps."""
 
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marginaudit.reports.answers import Lists
-from marginaudit.reports.json_data import finite
-from marginaudit.reports.paper import Paper, loaded
-from marginaudit.reports.run import Rows
-from marginaudit.reports.snap.config import SHOWN_STEPS, ClassConfig, RecordedClassConfig
+from marginaudit.claims.answers.results import Lists, Trained
+from marginaudit.claims.answers.sweeps import Sweeps
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.paper import Figure, Paper, Space
+from marginaudit.claims.run import Progress, Rows
+from marginaudit.claims.snap.config import SHOWN_STEPS, ClassConfig, RecordedClassConfig
+from marginaudit.claims.values.json_data import finite
+from marginaudit.orders import Kind
 
 if TYPE_CHECKING:
+    from marginaudit.claims.answers.conformity import Conformity
+    from marginaudit.claims.snap.recorded_run import RecordedClassRun
+    from marginaudit.claims.snap.run import ClassRun
     from marginaudit.orders.snap import SequenceClasses
-    from marginaudit.reports.snap.run import ClassRun
 
 BIBTEX = """@misc{tian2023scan,
   title = {Scan and Snap: Understanding Training Dynamics and Token Composition in 1-layer Transformer},
@@ -29,24 +37,90 @@ class ScanAndSnapPaper(Paper):
     name = "snap"
     source = "arXiv 2305.16380"
     bibtex = BIBTEX
-    kind = loaded("marginaudit.orders.snap:CLASSES")
     config = ClassConfig
     trained = ClassConfig(steps=SHOWN_STEPS)
-    package = "marginaudit.reports.snap"
-    run = loaded("marginaudit.reports.snap.run:ClassRun")
-    recorded = loaded("marginaudit.reports.snap.recorded_run:RecordedClassRun")
-    claims = loaded("marginaudit.reports.snap.claims:ALL")
-    figures = loaded("marginaudit.reports.snap.figures:FIGURES")
-    space = loaded("marginaudit.reports.snap.hunting.space:SPACE")
-    sweeps = loaded("marginaudit.reports.snap.sweeps:SWEEPS")
-    train = loaded("marginaudit.reports.snap.training:train")
-    conformity = loaded("marginaudit.reports.snap.conformity:conformity")
     recorded_config = RecordedClassConfig
+    package = "marginaudit.reports.snap"
+
+    @cached_property
+    def kind(self) -> Kind[Any]:  # type: ignore[override]
+        """Sequence classes."""
+        from marginaudit.orders.snap import CLASSES
+
+        return CLASSES
+
+    @cached_property
+    def run(self) -> type["ClassRun"]:  # type: ignore[override]
+        """The limit of long sequences at the step sizes of a run."""
+        from marginaudit.claims.snap.run import ClassRun
+
+        return ClassRun
+
+    @cached_property
+    def recorded(self) -> type["RecordedClassRun"]:  # type: ignore[override]
+        """A run that somebody else recorded."""
+        from marginaudit.claims.snap.recorded_run import RecordedClassRun
+
+        return RecordedClassRun
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:  # type: ignore[override]
+        """The statements, in the paper's order."""
+        from marginaudit.claims.snap.theorems import ALL
+
+        return self.own(ALL)
+
+    @cached_property
+    def figures(self) -> Sequence[Figure]:  # type: ignore[override]
+        """The paper's figures, drawn anew."""
+        from marginaudit.reports.snap.figures import FIGURES
+
+        return FIGURES
+
+    @cached_property
+    def space(self) -> Space:  # type: ignore[override]
+        """Sequence classes."""
+        from marginaudit.reports.snap.hunting.space import SPACE
+
+        return SPACE
+
+    @cached_property
+    def sweeps(self) -> Sweeps:  # type: ignore[override]
+        """The sampled training of section 8."""
+        from marginaudit.reports.snap.sweeps import SWEEPS
+
+        return SWEEPS
+
+    def train(
+        self,
+        dataset: "SequenceClasses",
+        config: ClassConfig,
+        progress: Progress,
+        tell: Callable[[str], None],
+        origin: str,
+    ) -> Trained:
+        """Growth of the decoder and of attention."""
+        from marginaudit.claims.snap.training import train
+
+        return train(dataset, config, progress, tell, origin)
+
+    def conformity(
+        self,
+        dataset: "SequenceClasses",
+        origin: str,
+        file: Path,
+        config: RecordedClassConfig,
+        progress: Callable[[float], None],
+    ) -> "Conformity":
+        """A recorded run beside Lemma 1's SGD."""
+        from marginaudit.claims.snap.conformity import conformity
+
+        return conformity(dataset, origin, file, config, progress)
 
     def facts(self, run: "ClassRun") -> dict[str, Any]:
         """Sizes, overlaps, step sizes, and the end of the scan."""
+        from marginaudit.claims.snap.recorded_run import RecordedClassRun
         from marginaudit.orders.snap import common_tokens
-        from marginaudit.reports.snap.recorded_run import RecordedClassRun
 
         data, other = run.dataset, run if isinstance(run, RecordedClassRun) else None
         return {
@@ -65,8 +139,8 @@ class ScanAndSnapPaper(Paper):
 
     def records(self, run: "ClassRun") -> dict[str, Rows]:
         """Growth of the decoder and of attention at each recorded step, where classes are uniform and h is computed."""
-        from marginaudit.reports.snap.recorded_run import RecordedClassRun
-        from marginaudit.reports.snap.training import COLUMNS, dominant, rows
+        from marginaudit.claims.snap.recorded_run import RecordedClassRun
+        from marginaudit.claims.snap.training import COLUMNS, dominant, rows
         from marginaudit.training.snap.limit.level import LARGEST_RATE
 
         if isinstance(run, RecordedClassRun):

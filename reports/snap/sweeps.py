@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
+from marginaudit.claims.answers.sweeps import Design, Generator, Result, Sweeps
+from marginaudit.claims.settings import COUNT, STEP_SIZE, check, one_of, real, setting
 from marginaudit.orders.snap import (
     SequenceClasses,
     single_common_dataset,
@@ -11,8 +13,6 @@ from marginaudit.orders.snap import (
     syn_small,
     weakly_correlated_dataset,
 )
-from marginaudit.reports.settings import COUNT, STEP_SIZE, check, one_of, real, setting
-from marginaudit.reports.sweeps import Design, Generator, Result, Sweeps
 from marginaudit.training.snap.sgd import Recipe, entropy_of_distinct, train_sampled
 
 SHARE = real(0, math.nextafter(1, 0), "share", "a number of at least 0 and below 1")

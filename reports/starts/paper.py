@@ -9,10 +9,10 @@ from annotated_types import Interval, Len
 from typing_extensions import TypedDict
 
 from marginaudit import Bounded, Claim, Paper, Series
+from marginaudit.claims.run import BaseRun, Progress
+from marginaudit.claims.settings import check, real, setting
 from marginaudit.orders import Kind, Witness
 from marginaudit.orders.reading import Text, validated
-from marginaudit.reports.run import BaseRun, Progress
-from marginaudit.reports.settings import check, real, setting
 
 STEPS = 20
 

@@ -8,6 +8,12 @@ from importlib.metadata import version
 from itertools import chain
 from typing import Any, TypeVar
 
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.paper import Figure, Paper
+from marginaudit.claims.row import ReportRow
+from marginaudit.claims.settings import CLAIM_TIMEOUT
+from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import InputError, counted, printable
 from marginaudit.reports.audit.auditing import (
     Audit,
@@ -19,20 +25,14 @@ from marginaudit.reports.audit.auditing import (
     config_document,
 )
 from marginaudit.reports.audit.sources import Source, papers_of
-from marginaudit.reports.claim import Claim
-from marginaudit.reports.json_data import finite
 from marginaudit.reports.page.pictures import drawn, rendered_as
 from marginaudit.reports.page.proofs import proof_pages, proof_sources
-from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.plots.style import load_drawing
 from marginaudit.reports.processes import forkable, one_thread
-from marginaudit.reports.row import ReportRow
-from marginaudit.reports.settings import CLAIM_TIMEOUT
 from marginaudit.reports.statements import graph_figures
 from marginaudit.reports.study.pool import Local
 from marginaudit.reports.study.store import Store, digest, identity
 from marginaudit.reports.study.task import Task, computed, packed
-from marginaudit.reports.verdict import Verdict
 
 T = TypeVar("T", bound=Task)
 
@@ -55,7 +55,7 @@ class AuditTask(Task):
     source : Source
     claims : tuple of Claim
     config : how its run is made
-    exports : names of `marginaudit.reports.settings.EXPORTS`
+    exports : names of `marginaudit.claims.settings.EXPORTS`
     claim_timeout : float
         Seconds that a claim of the user's may take.
     """

@@ -9,14 +9,14 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from marginaudit.claims.answers.sweeps import AUDITED, Result, Sweeps
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.values.error_text import error_text
+from marginaudit.claims.values.json_data import finite
 from marginaudit.orders import InputError
-from marginaudit.reports.error_text import error_text
-from marginaudit.reports.json_data import finite
-from marginaudit.reports.paper import Paper
 from marginaudit.reports.study.spec import Spec
 from marginaudit.reports.study.store import digest, identity
 from marginaudit.reports.study.task import Task, installed_papers
-from marginaudit.reports.sweeps import AUDITED, Result, Sweeps
 
 Outcome = Mapping[str, Any]
 """Outcome of a run: ``status`` done, failed or killed, ``message``, and ``results`` by name if done."""

@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from markupsafe import Markup
 
+from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import InputError, file_content, shown, shown_path
 from marginaudit.orders.reading import csv_rows, utf_8_text
-from marginaudit.reports.json_data import finite
 from marginaudit.reports.page.small import small_page
 from marginaudit.reports.study.grid import Outcome, RunsTask
 from marginaudit.reports.study.spec import Spec
-from marginaudit.reports.verdict import Verdict
 
 Rows = list[dict[str, Any]]
 

@@ -11,13 +11,13 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
+from marginaudit.claims.answers.sweeps import Sweeps
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.settings import COUNT, SEED, Values
 from marginaudit.orders import InputError, printable, shown
 from marginaudit.orders.reading import validated
 from marginaudit.reports.audit.sources import load
-from marginaudit.reports.paper import Paper
-from marginaudit.reports.settings import COUNT, SEED, Values
 from marginaudit.reports.study.values import Texts, parsed_toml, require_known, toml_text, value_of, values_of
-from marginaudit.reports.sweeps import Sweeps
 
 MOST_RUNS = 10**6
 

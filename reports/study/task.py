@@ -11,9 +11,9 @@ from typing import Any
 
 import cloudpickle
 
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.paper import Paper
 from marginaudit.reports.audit.ledger import all_papers
-from marginaudit.reports.claim import Claim
-from marginaudit.reports.paper import Paper
 
 
 class Task(ABC):

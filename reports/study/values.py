@@ -8,9 +8,9 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 
 from annotated_types import Len
 
+from marginaudit.claims.settings import Values, number
 from marginaudit.orders import InputError, file_content, printable, shown, shown_path
 from marginaudit.orders.reading import utf_8_text, validated
-from marginaudit.reports.settings import Values, number
 
 T = TypeVar("T")
 
@@ -66,7 +66,7 @@ def values_of(given: Any, allowed: Values, where: str) -> tuple[Any, ...]:
 
     Numbers are `Decimal` where they are written with a point or an exponent, so that ranges end where they say.
 
-    >>> from marginaudit.reports.settings import STEP_SIZE, STEPS
+    >>> from marginaudit.claims.settings import STEP_SIZE, STEPS
     >>> values_of({"from": Decimal("0.1"), "to": Decimal("0.3"), "step": Decimal("0.1")}, STEP_SIZE, "lr")
     (0.1, 0.2, 0.3)
     >>> values_of({"from": 10, "to": Decimal("1e3"), "factor": 10}, STEPS, "steps")

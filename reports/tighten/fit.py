@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from marginaudit.claims.judgements.slack import Side
+from marginaudit.claims.series import position
 from marginaudit.orders import counted
 from marginaudit.orders.arrays import Floats
-from marginaudit.reports.judgements.slack import Side
-from marginaudit.reports.series import position
 from marginaudit.reports.tighten.measure import Entries, Measured
 
 CONFIDENCE = 0.95

@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.claims.answers.sweeps import Design
+from marginaudit.claims.claim import BeyondTheRun, Claim
+from marginaudit.claims.judgements import Bounded
+from marginaudit.claims.judgements.slack import Side
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.run import BaseRun
+from marginaudit.claims.series import Series
+from marginaudit.claims.verdict import Finding, Verdict
 from marginaudit.orders import InputError
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.audit.auditing import config_document
-from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.hunt import TimeIsUp, ended_after, hunt
-from marginaudit.reports.judgements import Bounded
-from marginaudit.reports.judgements.slack import Side
-from marginaudit.reports.paper import Paper
 from marginaudit.reports.processes import one_thread
-from marginaudit.reports.run import BaseRun
-from marginaudit.reports.series import Series
 from marginaudit.reports.study.audit import key_of, largest_first
 from marginaudit.reports.study.pool import Local
 from marginaudit.reports.study.task import Task, computed
-from marginaudit.reports.sweeps import Design
-from marginaudit.reports.verdict import Finding, Verdict
 
 DRAWN = 3
 """Datasets drawn per point of a design, each with another seed."""

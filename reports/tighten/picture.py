@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marginaudit.claims.judgements.slack import Side
 from marginaudit.orders import counted
-from marginaudit.reports.judgements.slack import Side
 from marginaudit.reports.plots.style import (
     BOUND,
     LARGEST_DRAWN,

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.claims.ntp.config import Config
+from marginaudit.claims.ntp.quantities import stage2_log_loss, stage2_log_other_weight
+from marginaudit.claims.ntp.run import Run
 from marginaudit.margins.ntp import Exact, Optimal
 from marginaudit.orders.ntp import dataset_from_document
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.sources import Source
-from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.ntp.quantities import stage2_log_loss, stage2_log_other_weight
-from marginaudit.reports.ntp.run import Run
 from tests.oracle.random_audits import Settings
 
 Floats = NDArray[np.float64]

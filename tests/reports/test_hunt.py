@@ -12,6 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from marginaudit.claims import Evidence, Finding, Verdict, exact_series
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.judgements import Equal
+from marginaudit.claims.ntp import Config, Run
+from marginaudit.claims.standing import OPEN, Status
+from marginaudit.claims.verdict import not_applicable
 from marginaudit.orders import Assumption, InputError
 from marginaudit.orders.ntp import (
     CASES,
@@ -23,18 +29,13 @@ from marginaudit.orders.ntp import (
     free_dataset,
 )
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
-from marginaudit.reports import LEDGER, Evidence, Finding, Verdict, exact_series
-from marginaudit.reports.claim import Claim
+from marginaudit.reports import LEDGER
 from marginaudit.reports.hunt import Hunt, Search, TimeIsUp, ended_after, hunt, hunt_answer
-from marginaudit.reports.judgements import Equal
-from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.hunting import strategies
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
 from marginaudit.reports.ntp.hunting.space import LATE, SHORT, SentenceSpace, size, smaller
 from marginaudit.reports.ntp.hunting.strategies import datasets
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.standing import OPEN, Status
-from marginaudit.reports.verdict import not_applicable
 from tests.papers import changed
 from tests.test_contract import PAPER_OF, twins
 
@@ -43,7 +44,7 @@ SMALL, LARGE = CASES["example-1"](), free_dataset(V=6, N=9, L=4, seed=1)
 FIRST, SECOND = Config(lr1=0.1), Config(lr1=0.2)
 ONE = {False: [(FIRST, FIRST)]}
 TWO = {False: [(FIRST, FIRST), (SECOND, SECOND)]}
-TRIED = [tried for tried, _ in PAPER.space.runs[False]] if PAPER.space else []
+TRIED = [tried for tried, _ in PAPER.space.runs[False]]
 HOLDS, VIOLATED = Finding(Verdict.HOLDS), Finding(Verdict.VIOLATED)
 
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from marginaudit.claims import Claim, Finding
+from marginaudit.claims.ntp import Config
+from marginaudit.claims.paper import Figure
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports import Claim, Finding
 from marginaudit.reports.audit.auditing import Shown
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.sources import Source
-from marginaudit.reports.ntp import Config
-from marginaudit.reports.paper import Figure
 from marginaudit.reports.processes import one_thread
 from marginaudit.reports.python import audit
 from marginaudit.reports.study import audit as study

@@ -10,35 +10,35 @@ from fractions import Fraction
 from importlib import import_module
 from itertools import product
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from marginaudit.claims import Claim, ntp, snap
+from marginaudit.claims.paper import Figure, Paper
+from marginaudit.claims.row import row_from_document
+from marginaudit.claims.settings import settings_of
+from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import InputError
-from marginaudit.reports import LEDGER, Claim
-from marginaudit.reports.audit.built_in import BUILT_IN
+from marginaudit.reports import LEDGER
+from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.bound_constants.measure import measured
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.options import dashed
-from marginaudit.reports.json_data import finite
-from marginaudit.reports.ntp import claims as ntp
-from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.plots.measured import rendered
-from marginaudit.reports.row import row_from_document
-from marginaudit.reports.settings import settings_of
-from marginaudit.reports.snap import claims as snap
 from marginaudit.reports.study.grid import rows_of
 from marginaudit.reports.study.spec import Spec, read_spec
 from marginaudit.reports.study.sweep import cells_in_memory
-from marginaudit.reports.verdict import Verdict
 from tests.command_line import Command, dataset_file, strict_json
 from tests.papers import changed
 from tests.reports.plots.test_letters import words
 from tests.third_paper.installed import forget_papers, install
 
+BUILT_IN = tuple(paper.name for paper in PAPERS)
 NAMES = (*BUILT_IN, "third")
 
 
@@ -46,8 +46,8 @@ SHORT = {"ntp": ("--steps1", "30", "--steps2", "30"), "snap": ("--steps", "1000"
 """Options that keep runs short."""
 
 OWN_CLAIM = """
-from marginaudit.reports import Claim, Finding, Verdict
-from marginaudit.reports.judgements import Decided
+from marginaudit.claims import Claim, Finding, Verdict
+from marginaudit.claims.judgements import Decided
 
 CLAIMS = (
     Claim(
@@ -374,7 +374,8 @@ def test_a_figure_stands_beside_a_claim_of_its_paper() -> None:
 
 @pytest.mark.parametrize("folder", [ntp, snap], ids=lambda folder: folder.__name__)
 def test_every_file_of_a_folder_is_in_its_papers_list(folder: ModuleType) -> None:
-    modules = [import_module(f"{folder.__name__}.{found.name}") for found in iter_modules(folder.__path__)]
+    found = walk_packages(folder.__path__, f"{folder.__name__}.")
+    modules = [import_module(one.name) for one in found if not one.name.endswith(".theorems")]
     listed = [claim.id for module in modules for claim in getattr(module, "CLAIMS", ())]
     made = {one.id for module in modules for one in vars(module).values() if isinstance(one, Claim)}
     assert made

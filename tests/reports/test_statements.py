@@ -7,11 +7,11 @@ import matplotlib as mpl
 import networkx as nx
 import pytest
 
+from marginaudit.claims.standing import OPEN, Status
 from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.page import svg
 from marginaudit.reports.plots.measured import rendered
-from marginaudit.reports.standing import OPEN, Status
 from marginaudit.reports.statements import Link, drawn_arcs, graph, graph_figures, layers, sound, statements_figure
 from tests.pages import ROOT, script
 from tests.papers import changed

@@ -6,14 +6,14 @@ from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from marginaudit.claims.answers.sweeps import Design, Generator, Result, Sweeps
+from marginaudit.claims.paper import Figure, Paper, Space, Table
+from marginaudit.claims.run import Rows
+from marginaudit.claims.settings import COUNT
+from marginaudit.claims.values.grid import Grid, brief
 from marginaudit.margins.rational import Vector, written
-from marginaudit.reports.grid import Grid, brief
-from marginaudit.reports.paper import Figure, Paper, Space, Table
-from marginaudit.reports.run import Rows
-from marginaudit.reports.settings import COUNT
 from marginaudit.reports.starts.paper import BELOW_LARGEST as START
 from marginaudit.reports.starts.paper import NUMBERS, STEPS, MeanConfig, MeanRun, Numbers
-from marginaudit.reports.sweeps import Design, Generator, Result, Sweeps
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from marginaudit import Paper
+from marginaudit.claims.paper import Figure
+from marginaudit.claims.run import Rows
 from marginaudit.margins.rational import Vector
-from marginaudit.reports.paper import Figure
-from marginaudit.reports.run import Rows
 from separable.claims import CLAIMS
 from separable.figures import figure_1, figure_directions
 from separable.points import POINTS, Points

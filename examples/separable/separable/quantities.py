@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from marginaudit.reports import NotFollowed
-from marginaudit.reports.run import once_a_run
-from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.claims import NotFollowed
+from marginaudit.claims.run import once_a_run
+from marginaudit.claims.series import FORMULA_ROUNDING, Series, series
 from separable.descent import Floats, log_loss
 from separable.run import FIRST, DescentRun, Path, normalized, polynomial
 

@@ -6,11 +6,11 @@ from functools import cached_property
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from marginaudit.claims import NotFollowed
+from marginaudit.claims.run import BaseRun, Progress, once_a_run
+from marginaudit.claims.settings import check, each, one_of, real, setting, whole
 from marginaudit.margins.rational import Vector, root, to_float
 from marginaudit.orders import Assumption, InputError, counted
-from marginaudit.reports import NotFollowed
-from marginaudit.reports.run import BaseRun, Progress, once_a_run
-from marginaudit.reports.settings import check, each, one_of, real, setting, whole
 from separable.descent import Floats, distance_bound, flow, log_loss, longest, newton, polynomial_flow, rounding, steps
 from separable.points import POINTS, Points
 

@@ -6,7 +6,7 @@ from itertools import combinations, product
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from marginaudit.reports.paper import Space
+from marginaudit.claims.paper import Space
 from separable.points import Points
 from separable.run import DescentConfig
 

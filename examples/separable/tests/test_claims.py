@@ -22,11 +22,11 @@ from separable.run import DescentConfig, DescentRun
 from separable.space import PointSpace
 
 from marginaudit import Claim, HiddenConstant, Limit
+from marginaudit.claims import Parts, Verdict
+from marginaudit.claims.standing import Status
 from marginaudit.orders import InputError
-from marginaudit.reports import Parts, Verdict
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.hunt import hunt
-from marginaudit.reports.standing import Status
 
 SITE = Path(str(files("separable"))).parent
 

@@ -10,9 +10,9 @@ from separable.paper import PAPER
 from separable.points import CASES, POINTS, Points
 from separable.run import DescentConfig, DescentRun
 
+from marginaudit.claims import Verdict
 from marginaudit.margins.rational import combined, dot
 from marginaudit.orders import InputError
-from marginaudit.reports import Verdict
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.claims.ntp.config import PAPER_STEPS
+from marginaudit.claims.ntp.run import Run
+from marginaudit.claims.paper import RunRecords
+from marginaudit.claims.verdict import Finding
 from marginaudit.orders.arrays import Floats
-from marginaudit.reports.ntp.config import PAPER_STEPS
-from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.paper import RunRecords
 from marginaudit.reports.plots.measured import ON_WHITE
 from marginaudit.reports.plots.style import (
     BOUND,
@@ -27,7 +28,6 @@ from marginaudit.reports.plots.style import (
     powers_of_ten,
     styled,
 )
-from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from marginaudit.claims.ntp.config import Config
+from marginaudit.claims.ntp.run import Run
+from marginaudit.claims.ntp.theorems import CLAIMS
+from marginaudit.claims.paper import Figure
+from marginaudit.claims.verdict import Finding
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports.ntp.claims import CLAIMS
-from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.figures.direction import BOUNDS, direction_figure, runs_figure
 from marginaudit.reports.ntp.figures.measured import PANELS, ngd_and_gd, ntp_2, panel
 from marginaudit.reports.ntp.figures.orders import orders_figure
-from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.paper import Figure
-from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

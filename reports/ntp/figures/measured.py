@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from marginaudit.claims.ntp.config import PAPER_STEPS, Config
+from marginaudit.claims.ntp.run import Run
+from marginaudit.claims.verdict import Curve, Finding
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports.ntp.config import PAPER_STEPS, Config
-from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.plots.measured import ROUNDING_ONLY, measured_figure, one_legend, six_panels
 from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, as_text, empty_figure, powers_of_ten, styled
-from marginaudit.reports.verdict import Curve, Finding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

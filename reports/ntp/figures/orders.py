@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
+from marginaudit.claims.standing import Status
+from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import InputError, Token, Witness, counted, printable, shortened
 from marginaudit.orders.ntp import Dataset, QueryOrder, check_assumption, check_assumptions
 from marginaudit.reports.plots.style import REFERENCE, STANDINGS, VERDICTS, as_text, empty_figure, styled
-from marginaudit.reports.standing import Status
-from marginaudit.reports.verdict import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

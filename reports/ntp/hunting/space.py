@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from marginaudit.claims.ntp.config import Config
+from marginaudit.claims.paper import Space
 from marginaudit.margins import NotExact
 from marginaudit.margins.ntp import certificate_document, solve_kq, solve_ov
 from marginaudit.orders.ntp import CollocationError, Dataset, Sample
-from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
-from marginaudit.reports.paper import Space
 from marginaudit.training import log_spaced
 
 if TYPE_CHECKING:

@@ -6,13 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from marginaudit.reports.claim import BeyondTheRun, Claim
-from marginaudit.reports.grid import NONE, Grid, at_least, at_most, brief
-from marginaudit.reports.json_data import finite
-from marginaudit.reports.ntp.algorithm1 import LISTED_STEPS
-from marginaudit.reports.ntp.claims import proposition1, theorem1
-from marginaudit.reports.ntp.run import NotAlgorithm1, Run
-from marginaudit.reports.paper import Table
+from marginaudit.claims.claim import BeyondTheRun, Claim
+from marginaudit.claims.ntp.algorithm1 import LISTED_STEPS
+from marginaudit.claims.ntp.appendix_b_stage1 import proposition1
+from marginaudit.claims.ntp.appendix_c_stage2 import theorem1
+from marginaudit.claims.ntp.run import NotAlgorithm1, Run
+from marginaudit.claims.paper import Table
+from marginaudit.claims.values.grid import NONE, Grid, at_least, at_most, brief
+from marginaudit.claims.values.json_data import finite
 
 Stage = Literal["stage1", "stage2"]
 

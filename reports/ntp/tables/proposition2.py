@@ -7,13 +7,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.claims.judgements import ALLOWANCE
+from marginaudit.claims.ntp.appendix_d_orders.proposition2 import ASSUMPTIONS, closed_form_value
+from marginaudit.claims.ntp.run import Run
+from marginaudit.claims.paper import Table
+from marginaudit.claims.values.grid import NONE, Grid, at_most, brief
 from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin
 from marginaudit.orders.ntp import QueryOrder, Token
-from marginaudit.reports.grid import NONE, Grid, at_most, brief
-from marginaudit.reports.judgements import ALLOWANCE
-from marginaudit.reports.ntp.claims.proposition2 import ASSUMPTIONS, closed_form_value
-from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.paper import Table
 
 Weights: TypeAlias = Mapping[Token, Fraction | float]
 """x^T W q by x, for one query q."""

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from marginaudit.reports.paper import Figure
-from marginaudit.reports.snap.claims.fig6 import NUM_LAST
+from marginaudit.claims.paper import Figure
+from marginaudit.claims.snap.run import ClassRun
+from marginaudit.claims.snap.section8.fig6 import NUM_LAST
+from marginaudit.claims.verdict import Finding, Verdict
 from marginaudit.reports.snap.figures.grid import of_a_run, snap_11, snap_12
 from marginaudit.reports.snap.figures.limit import snap_3, snap_8, snap_9
 from marginaudit.reports.snap.figures.syn_small import snap_4, snap_5
 from marginaudit.reports.snap.figures.text import snap_7, snap_10
-from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.verdict import Finding, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

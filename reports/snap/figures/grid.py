@@ -5,12 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marginaudit.orders import counted
-from marginaudit.orders.arrays import Floats
-from marginaudit.orders.snap import SequenceClasses, syn_medium
-from marginaudit.reports.plots.measured import one_legend
-from marginaudit.reports.plots.style import BOUND, FIGURE, LAW, MEASURED, SHARPER, empty_figure, styled
-from marginaudit.reports.snap.claims.fig6 import (
+from marginaudit.claims.snap.run import ClassRun
+from marginaudit.claims.snap.section8.fig6 import (
     CELLS,
     FIRST_SEEDS,
     LR_Z,
@@ -21,7 +17,11 @@ from marginaudit.reports.snap.claims.fig6 import (
     last_scores,
     scores,
 )
-from marginaudit.reports.snap.run import ClassRun
+from marginaudit.orders import counted
+from marginaudit.orders.arrays import Floats
+from marginaudit.orders.snap import SequenceClasses, syn_medium
+from marginaudit.reports.plots.measured import one_legend
+from marginaudit.reports.plots.style import BOUND, FIGURE, LAW, MEASURED, SHARPER, empty_figure, styled
 from marginaudit.training.snap.sgd import attention, entropy_of_distinct
 
 if TYPE_CHECKING:

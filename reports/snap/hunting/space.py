@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from marginaudit.claims.paper import Space
+from marginaudit.claims.snap.config import ClassConfig
 from marginaudit.orders.reading import Token
 from marginaudit.orders.snap import FAIL_WITH, SequenceClass, SequenceClasses
 from marginaudit.orders.snap.classes import normalized
-from marginaudit.reports.paper import Space
-from marginaudit.reports.snap.config import ClassConfig
 from marginaudit.reports.snap.hunting.smallest import NAMES, smallest_classes
 
 if TYPE_CHECKING:

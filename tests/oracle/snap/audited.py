@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from marginaudit.claims.claim import BeyondTheRun, NotFollowed
+from marginaudit.claims.snap import ClassConfig, ClassRun, binomial
+from marginaudit.claims.snap.appendix_c_gradients import lemma18
+from marginaudit.claims.snap.appendix_d4_sampled_classes import lemma10
+from marginaudit.claims.snap.appendix_e_attention import eq10
+from marginaudit.claims.snap.appendix_f_transition import common_token
+from marginaudit.claims.snap.conditions import no_growth, no_inverse
 from marginaudit.orders.snap import classes_from_document, classes_to_document
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.sources import Source
-from marginaudit.reports.claim import BeyondTheRun, NotFollowed
-from marginaudit.reports.snap import ClassConfig, ClassRun, binomial, common_token, eq10
-from marginaudit.reports.snap.claims import lemma10, lemma18
-from marginaudit.reports.snap.conditions import no_growth, no_inverse
 from marginaudit.reports.snap.paper import PAPER
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention.path import turned

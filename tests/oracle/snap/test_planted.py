@@ -63,7 +63,7 @@ PLANTED = {
     "a constant of E'": (f"{FOUND}limit.overlap", "overlap", other_inverse, ("broken", "snap.lemma14")),
     "half a bar of eq. 10": (f"{FOUND}attention.solver", "solved", halved, ("error bar", "z")),
     "a comparison": (
-        "marginaudit.reports.judgements.compare",
+        "marginaudit.claims.judgements.compare",
         "compare_upper",
         flipped,
         ("broken", "snap.lemma10.rederived"),

@@ -10,7 +10,7 @@ from typing import Any
 import flint
 import pytest
 
-from marginaudit.reports.snap.claims import CLAIMS
+from marginaudit.claims.snap.theorems import CLAIMS
 from tests.oracle.snap.assumptions import assumptions
 from tests.oracle.snap.audited import Audited, audited
 from tests.oracle.snap.chances import missed

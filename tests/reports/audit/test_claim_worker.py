@@ -13,12 +13,12 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import marginaudit
+from marginaudit.claims import Claim, Finding, Verdict
+from marginaudit.claims.judgements import Decided
+from marginaudit.claims.ntp import Config, Run
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports import Claim, Finding, Verdict
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.claim_worker import judged_in_worker
-from marginaudit.reports.judgements import Decided
-from marginaudit.reports.ntp import Config, Run
 from tests.command_line import SHORT, Command
 from tests.papers import audit_only
 from tests.reports.processes import children
@@ -27,8 +27,8 @@ FILE = """
 import decimal, os, signal, sys, time
 import matplotlib as mpl
 import numpy as np
-from marginaudit.reports import Claim, Finding, Verdict
-from marginaudit.reports.judgements import Decided
+from marginaudit.claims import Claim, Finding, Verdict
+from marginaudit.claims.judgements import Decided
 
 HOLDS = Finding(Verdict.HOLDS)
 CLAIMS = []

@@ -13,12 +13,12 @@ from tests.third_paper.installed import forget_papers, install
 
 THIRD = (
     "from dataclasses import replace\nfrom tests.papers import changed\nfrom tests.third_paper.paper import PAPER\n"
-    "from marginaudit.reports.paper import Figure, Paper\n"
+    "from marginaudit.claims.paper import Figure, Paper\n"
     "THIRD = changed(PAPER, figures=())\n"
 )
 
 SETTING = THIRD + (
-    "from dataclasses import dataclass\nfrom marginaudit.reports.settings import SEED, setting\n"
+    "from dataclasses import dataclass\nfrom marginaudit.claims.settings import SEED, setting\n"
     "@dataclass\nclass Config:\n    steps1: int = setting(0, SEED, 'What it is.')\n"
 )
 

@@ -14,18 +14,19 @@ import cloudpickle
 import numpy as np
 import pytest
 
+from marginaudit.claims import Claim, Finding, Verdict
+from marginaudit.claims.claim import NOT_STATED, Judgement
+from marginaudit.claims.judgements import Bounded, Decided, Limit
+from marginaudit.claims.ntp import Config, Run
+from marginaudit.claims.ntp import run as run_module
+from marginaudit.claims.ntp.quantities import norm
+from marginaudit.claims.snap import ClassRun
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES, Dataset, read_dataset
 from marginaudit.orders.snap import CASES as CLASS_CASES
-from marginaudit.reports import LEDGER, Claim, Finding, Verdict
+from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.audit.user_claims import GROUP, all_claims
-from marginaudit.reports.claim import NOT_STATED, Judgement
-from marginaudit.reports.judgements import Bounded, Decided, Limit
-from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp import run as run_module
-from marginaudit.reports.ntp.quantities import norm
-from marginaudit.reports.snap import ClassRun
 from tests.command_line import SHORT, Command, dataset_file, strict_json
 from tests.papers import audit_only, with_claims
 from tests.third_paper.installed import install
@@ -34,8 +35,8 @@ ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "att_svm.py"
 
 FILE = """
-from marginaudit.reports import Claim, Finding, Verdict
-from marginaudit.reports.judgements import Decided
+from marginaudit.claims import Claim, Finding, Verdict
+from marginaudit.claims.judgements import Decided
 
 def claim(name, decide, assumptions=()):
     judgement = Decided(decide, kind="test")

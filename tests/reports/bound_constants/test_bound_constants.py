@@ -12,18 +12,19 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from marginaudit.claims import Claim, Finding, Verdict
+from marginaudit.claims.judgements import Decided
+from marginaudit.claims.ntp import Config, Run
+from marginaudit.claims.row import names, row_from_document
+from marginaudit.claims.verdict import Output
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports import LEDGER, Claim, Finding, Verdict
+from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.bound_constants import measure
 from marginaudit.reports.bound_constants.measure import measured
 from marginaudit.reports.compare.worse import worse
-from marginaudit.reports.judgements import Decided
-from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.row import names, row_from_document
-from marginaudit.reports.verdict import Output
 from tests.command_line import SVOP
 from tests.pages import ROOT
 from tests.solutions import known
@@ -36,8 +37,8 @@ from pathlib import Path
 
 import pytest
 
-from marginaudit.reports import Claim, Evidence, Finding, Verdict
-from marginaudit.reports.judgements import Decided
+from marginaudit.claims import Claim, Evidence, Finding, Verdict
+from marginaudit.claims.judgements import Decided
 
 
 def decide(run):
@@ -173,7 +174,7 @@ def test_a_tolerance_below_0_is_refused(project: Project, tolerance: str, shown:
 def test_another_training_or_seed_is_another_row(project: Project) -> None:
     kept(project)
     project.write("""
-        from marginaudit.reports.ntp import Config
+        from marginaudit.claims.ntp import Config
 
         def test_it(bound_constants):
             bound_constants(claim(), 'example-1', config=Config(steps1=30, steps2=40, at=(1, 2)), seed=3)

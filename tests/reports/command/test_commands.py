@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from marginaudit.claims import Finding, Verdict
 from marginaudit.margins.ntp.verify import verify
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import check_assumption, read_dataset
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
-from marginaudit.reports import Finding, Verdict
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.hunt import Hunt
 from marginaudit.reports.ntp.paper import PAPER
@@ -18,9 +18,10 @@ from tests.command_line import Command, dataset_file, strict_json
 
 PLANTED = """
 from dataclasses import replace
-from marginaudit.reports import LEDGER, exact_series
+from marginaudit.reports import LEDGER
+from marginaudit.claims import exact_series
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
-from marginaudit.reports.judgements import Equal
+from marginaudit.claims.judgements import Equal
 
 CLAIMS = [
     replace(

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from marginaudit.claims.values.grid import Grid
+from marginaudit.claims.verdict import Verdict
 from marginaudit.orders.ntp import dataset_to_document, free_dataset
 from marginaudit.reports import LEDGER
 from marginaudit.reports.command.console import (
@@ -19,9 +21,7 @@ from marginaudit.reports.command.console import (
     progress_bar,
 )
 from marginaudit.reports.command.output import print_json, print_text
-from marginaudit.reports.grid import Grid
 from marginaudit.reports.plots.style import VERDICTS
-from marginaudit.reports.verdict import Verdict
 from tests.command_line import SHORT, SVOP, Command, dataset_file
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.command_line import SHORT, SVOP, Command, dataset_file
 
-CLAIMS = """from marginaudit.reports import Claim, exact_series
-from marginaudit.reports.judgements import Equal
+CLAIMS = """from marginaudit.claims import Claim, exact_series
+from marginaudit.claims.judgements import Equal
 one = lambda run: exact_series([1])
 CLAIMS = [Claim(id="mine.one", source="here", statement="1 = 1", formula="1=1", assumptions=(), paper="ntp",
                 judgement=Equal(measure=one, expected=one))]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from marginaudit.orders import InputError
-from marginaudit.reports.audit.built_in import PAPER_FILE
 from marginaudit.reports.audit.ledger import all_papers
+from marginaudit.reports.audit.reserved import PAPER_FILE
 from marginaudit.reports.starts import paper
 from tests.command_line import Command
 

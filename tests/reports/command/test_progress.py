@@ -39,7 +39,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Any]]:
         yield SimpleNamespace(say=found["say"].append, log=found["log"].append, reach=found["reach"].append)
 
     commands = [f"command.{name}" for name in ("console", "table", "train", "hunt", "figure", "sweep")]
-    for name in (*commands, "ntp.commands.relax", "ntp.commands.realize"):
+    for name in (*commands, "command.ntp.relax", "command.ntp.realize"):
         monkeypatch.setattr(import_module(f"marginaudit.reports.{name}"), "progress_bar", bar)
     return found
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from marginaudit.claims import Claim, Finding, Series, Verdict
+from marginaudit.claims.judgements import Bounded, Decided, HiddenConstant
+from marginaudit.claims.ntp import Config
+from marginaudit.claims.row import ReportRow, row_from_document
+from marginaudit.claims.series import by_formula, series
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports import Claim, Finding, Series, Verdict
 from marginaudit.reports.bound_constants.measure import measured
 from marginaudit.reports.compare.worse import changes, worse
-from marginaudit.reports.judgements import Bounded, Decided, HiddenConstant
-from marginaudit.reports.ntp import Config
-from marginaudit.reports.row import ReportRow, row_from_document
-from marginaudit.reports.series import by_formula, series
 
 SHORT = Config(steps1=1, steps2=1)
 DATASET = CASES["example-1"]()

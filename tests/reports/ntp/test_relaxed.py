@@ -6,15 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from marginaudit.claims.ntp.appendix_c_stage2 import theorem1
+from marginaudit.claims.ntp.config import Config
+from marginaudit.claims.ntp.run import Run
+from marginaudit.claims.ntp.theorems import CLAIMS
+from marginaudit.claims.verdict import Finding, Verdict
 from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.orders.ntp.embed import between, coherence, embedded, unit
 from marginaudit.reports.ntp import relaxed
-from marginaudit.reports.ntp.claims import CLAIMS, theorem1
-from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.relaxed import HALVINGS, Arm, Seen, first_break, seen_on, statement
-from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training.ntp.certified import embedded as embedded_steps
 from tests.solutions import known
 

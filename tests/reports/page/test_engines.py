@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from marginaudit.claims.values.grid import Grid
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.command.cli import main
-from marginaudit.reports.grid import Grid
 from marginaudit.reports.page.exports import references
 from marginaudit.reports.page.latex import LINES_A_PAGE, latex
 from tests.command_line import dataset_file

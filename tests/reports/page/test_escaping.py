@@ -118,8 +118,8 @@ def test_one_audit_of_them_all(command: Command, tmp_path: Path) -> None:
 
 
 HOSTILE_CLAIM = r"""
-from marginaudit.reports import Claim, Finding, Verdict
-from marginaudit.reports.judgements import Decided
+from marginaudit.claims import Claim, Finding, Verdict
+from marginaudit.claims.judgements import Decided
 
 CLAIMS = [
     Claim(

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from marginaudit.claims.values.grid import brief
 from marginaudit.reports.command.cli import main
-from marginaudit.reports.grid import brief
 from marginaudit.reports.page.exports import exported
 from tests.command_line import SHORT, SVOP, dataset_file, strict_json
 

@@ -12,9 +12,9 @@ from bibtexparser.entrypoint import parse_string
 from pandas import DataFrame, NaT, Series, Timestamp
 
 from marginaudit import to_latex
+from marginaudit.claims.values.grid import Grid
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.ledger import PAPERS
-from marginaudit.reports.grid import Grid
 from marginaudit.reports.page.exports import references
 from marginaudit.reports.page.latex import LINES_A_PAGE, LONG_COLUMN, LONGEST_LINE, TABLES_WAITING, latex
 from tests.papers import changed

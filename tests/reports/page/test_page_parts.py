@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 
+from marginaudit.claims.row import ReportRow
+from marginaudit.claims.settings import settings_of
+from marginaudit.claims.values.grid import powers
+from marginaudit.claims.verdict import Curve, Finding, Verdict, headroom, not_applicable, where_it_speaks
 from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.provenance import provenance
 from marginaudit.reports.audit.sources import IN_PYTHON, Source
-from marginaudit.reports.grid import powers
 from marginaudit.reports.page.headline import STANDINGS, banners, headline, standings
 from marginaudit.reports.page.reproduce import command
 from marginaudit.reports.page.theorems import (
@@ -30,9 +33,6 @@ from marginaudit.reports.page.theorems import (
     statement_names,
     theorem,
 )
-from marginaudit.reports.row import ReportRow
-from marginaudit.reports.settings import settings_of
-from marginaudit.reports.verdict import Curve, Finding, Verdict, headroom, not_applicable, where_it_speaks
 
 NTP, SNAP = PAPERS
 

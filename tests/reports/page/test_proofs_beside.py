@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from marginaudit.claims.paper import Paper
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.page.proofs import proof_pages
-from marginaudit.reports.paper import Paper
 from tests.papers import changed
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -17,13 +17,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from marginaudit.reports import LEDGER, Verdict
+from marginaudit.claims import Verdict
+from marginaudit.claims.quotation import Form
+from marginaudit.reports import LEDGER
 from marginaudit.reports.command.cli import main
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.formulas import displayed
 from marginaudit.reports.page.typeset import typeset_html
 from marginaudit.reports.python import audit
-from marginaudit.reports.source_words import Form
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
 from tests.papers import changed
 

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 from marginaudit import audit
+from marginaudit.claims.paper import Figure
+from marginaudit.claims.values.grid import brief
+from marginaudit.claims.values.json_data import finite
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import Source
-from marginaudit.reports.grid import brief
-from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.files import json_text
 from marginaudit.reports.page.html import norm_text, prose
 from marginaudit.reports.page.typeset import typeset_html
 from marginaudit.reports.page.write import stems_of
-from marginaudit.reports.paper import Figure
 from marginaudit.reports.plots.style import drawable
 
 

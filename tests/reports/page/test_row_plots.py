@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from marginaudit.claims import Claim, Verdict
+from marginaudit.claims.judgements import Bounded, Limit
+from marginaudit.claims.row import ReportRow
+from marginaudit.claims.series import series
+from marginaudit.claims.verdict import Curve
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports import Claim, Verdict
 from marginaudit.reports.audit.auditing import Audited
 from marginaudit.reports.audit.sources import made_in_python
-from marginaudit.reports.judgements import Bounded, Limit
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.pictures import drawn
 from marginaudit.reports.python import audit
-from marginaudit.reports.row import ReportRow
-from marginaudit.reports.series import series
-from marginaudit.reports.verdict import Curve
 
 STEP = np.arange(1, 31)
 

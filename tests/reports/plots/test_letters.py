@@ -14,6 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.image import imread
 
+from marginaudit.claims.paper import Paper, RunRecords
+from marginaudit.claims.verdict import Curve
 from marginaudit.orders import printable
 from marginaudit.orders.ntp import dataset_from_document
 from marginaudit.reports.audit.ledger import PAPERS
@@ -22,11 +24,9 @@ from marginaudit.reports.ntp.figures.orders import orders_figure
 from marginaudit.reports.ntp.figures.realizable import realizable_figure
 from marginaudit.reports.ntp.figures.relaxed import relaxed_figure
 from marginaudit.reports.page.files import csv_text
-from marginaudit.reports.paper import Paper, RunRecords
 from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered, six_panels
 from marginaudit.reports.plots.style import as_text
 from marginaudit.reports.statements import statements_figure
-from marginaudit.reports.verdict import Curve
 
 NAME = "$a$ \\$\\frac$ \x1b"
 """Of a dataset; as mathematics it is an error."""

@@ -16,6 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+from marginaudit.claims.verdict import Curve, Finding, Verdict
 from marginaudit.reports.plots.measured import (
     ROUNDING_ONLY,
     curve_title,
@@ -25,7 +26,6 @@ from marginaudit.reports.plots.measured import (
     rendered,
 )
 from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, plot_settings, styled
-from marginaudit.reports.verdict import Curve, Finding, Verdict
 from tests.reports.plots.layout import crowded
 
 

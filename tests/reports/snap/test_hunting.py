@@ -10,6 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from marginaudit.claims import Verdict
+from marginaudit.claims.snap.conditions import slow_decoder
+from marginaudit.claims.snap.run import ClassRun
 from marginaudit.orders.snap import (
     CLASSES,
     FAIL_WITH,
@@ -19,14 +22,11 @@ from marginaudit.orders.snap import (
     classes_from_document,
     classes_to_document,
 )
-from marginaudit.reports import Verdict
 from marginaudit.reports.hunt import Hunt, hunt
-from marginaudit.reports.snap.conditions import slow_decoder
 from marginaudit.reports.snap.hunting.smallest import smallest_classes
 from marginaudit.reports.snap.hunting.space import RATES, size, smaller
 from marginaudit.reports.snap.hunting.strategies import broken_classes, classes, odd_classes, regular_classes
 from marginaudit.reports.snap.paper import PAPER
-from marginaudit.reports.snap.run import ClassRun
 
 CLAIMS = {claim.id: claim for claim in PAPER.claims}
 

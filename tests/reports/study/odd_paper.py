@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from marginaudit.reports.paper import Paper
-from marginaudit.reports.settings import COUNT, STEP_SIZE, check, one_of, setting
+from marginaudit.claims.answers.sweeps import Generator, Result, Sweeps
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.settings import COUNT, STEP_SIZE, check, one_of, setting
 from marginaudit.reports.starts.paper import NUMBERS, MeanConfig, MeanRun, Numbers
-from marginaudit.reports.sweeps import Generator, Result, Sweeps
 
 FOLDER = "ODD_FOLDER"
 """The environment's name of a folder in which runs leave a file the first time."""

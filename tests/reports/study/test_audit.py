@@ -16,16 +16,17 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
+from marginaudit.claims.ntp import Config
+from marginaudit.claims.paper import Paper
+from marginaudit.claims.snap import ClassConfig
+from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports.audit.auditing import Audit, audited
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.sources import Source, load
-from marginaudit.reports.ntp import Config
 from marginaudit.reports.page.pictures import drawn, rendered_as
 from marginaudit.reports.page.write import write_report
-from marginaudit.reports.paper import Paper
-from marginaudit.reports.snap import ClassConfig
 from marginaudit.reports.study import audit as study
 from marginaudit.reports.study import task as tasks
 from marginaudit.reports.study.audit import (
@@ -38,7 +39,6 @@ from marginaudit.reports.study.audit import (
 )
 from marginaudit.reports.study.store import Store, user_cache
 from marginaudit.reports.study.task import packed
-from marginaudit.reports.verdict import Verdict
 from tests.command_line import SHORT, SVOP, Command, dataset_file, files_of, strict_json
 from tests.papers import changed
 from tests.reports.processes import alive, children, until
@@ -304,7 +304,7 @@ import os
 import time
 from pathlib import Path
 
-from marginaudit.reports import Claim, Decided, Finding, Verdict
+from marginaudit.claims import Claim, Decided, Finding, Verdict
 
 
 def judge(run):

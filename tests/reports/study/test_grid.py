@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import threadpoolctl
 
+from marginaudit.claims.ntp.theorems import CLAIMS
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import free_dataset, prefix_closed_dataset
 from marginaudit.orders.snap import syn_medium, syn_small
 from marginaudit.reports.command.arguments import papers
-from marginaudit.reports.ntp.claims import CLAIMS
 from marginaudit.reports.ntp.sweeps import SWEEPS as NTP
 from marginaudit.reports.snap.sweeps import SWEEPS as SNAP
 from marginaudit.reports.snap.sweeps import SampledConfig

@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import pytest
 
+from marginaudit.claims.ntp.config import Config
+from marginaudit.claims.ntp.run import Run
 from marginaudit.orders.ntp import free_dataset
-from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.study.grid import audited
 from marginaudit.reports.study.merge import page, placed, statement_rows
 from marginaudit.reports.study.spec import Spec

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from marginaudit.claims.settings import SEED, STEP_SIZE, STEPS, Values, one_of
 from marginaudit.orders import InputError
-from marginaudit.reports.settings import SEED, STEP_SIZE, STEPS, Values, one_of
 from marginaudit.reports.study.values import MOST_VALUES, values_of
 
 

@@ -13,20 +13,20 @@ import numpy as np
 import pytest
 from scipy.stats import linregress, t, ttest_1samp
 
+from marginaudit.claims.answers.sweeps import Design
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.judgements import Bounded, Equal
+from marginaudit.claims.judgements.bounded import Threshold
+from marginaudit.claims.ntp import Config, Run
+from marginaudit.claims.series import series
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER
-from marginaudit.reports.claim import Claim
 from marginaudit.reports.command.tighten import powers as factor_rows
 from marginaudit.reports.hunt import Hunt
-from marginaudit.reports.judgements import Bounded, Equal
-from marginaudit.reports.judgements.bounded import Threshold
-from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER as NTP
-from marginaudit.reports.series import series
 from marginaudit.reports.starts.paper import MeanRun, Numbers
 from marginaudit.reports.study.task import Task
-from marginaudit.reports.sweeps import Design
 from marginaudit.reports.tighten.fit import Tightened, tightened
 from marginaudit.reports.tighten.measure import DRAWN, Case, Measured, MeasureTask, cases, measured, until
 from marginaudit.reports.tighten.picture import picture

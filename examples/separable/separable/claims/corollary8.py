@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from marginaudit.reports.standing import proved
+from marginaudit.claims.standing import proved
 from separable.claims.words import GENERIC, PAGE, order, printed, rederived, tends
 from separable.quantities import held_out_loss, late, times
 from separable.run import DescentRun

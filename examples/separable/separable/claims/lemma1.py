@@ -1,7 +1,7 @@
 """Lemma 1: the loss vanishes, all margins and the norm grow without bound."""
 
-from marginaudit.reports import Parts
-from marginaudit.reports.standing import proved
+from marginaudit.claims import Parts
+from marginaudit.claims.standing import proved
 from separable.claims.words import PAGE, printed, tends
 from separable.quantities import inverse, least_margin, minus_log_loss, norm
 

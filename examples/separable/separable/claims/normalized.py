@@ -3,7 +3,7 @@
 import numpy as np
 
 from marginaudit import HiddenConstant
-from marginaudit.reports.standing import unsettled
+from marginaudit.claims.standing import unsettled
 from separable.claims.words import SEPARABLE, printed
 from separable.quantities import normalized_gap
 from separable.run import DescentRun

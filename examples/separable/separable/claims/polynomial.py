@@ -1,7 +1,7 @@
 """Without the exponential tail the limit is another one."""
 
 from marginaudit import Limit
-from marginaudit.reports.standing import Severity, refuted
+from marginaudit.claims.standing import Severity, refuted
 from separable.claims.words import SEPARABLE, printed
 from separable.quantities import polynomial_cosine
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from marginaudit.reports.standing import proved, unsettled
+from marginaudit.claims.standing import proved, unsettled
 from separable.claims.words import BY_BOUNDED, GENERIC, GENERIC_WORDS, PAGE, T, order, printed, rederived, tends
 from separable.quantities import cosine, residual, residual_margin
 

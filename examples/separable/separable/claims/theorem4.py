@@ -5,9 +5,9 @@ from functools import partial
 
 from flint import fmpq
 
+from marginaudit.claims import Decided, Finding, Verdict
+from marginaudit.claims.standing import Implication, Severity, proved, refuted
 from marginaudit.margins.rational import balanced, combined
-from marginaudit.reports import Decided, Finding, Verdict
-from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from separable.claims.words import GENERIC, PAGE, SPANNED, printed, rederived, tends
 from separable.quantities import to_limit
 from separable.run import DescentRun

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from marginaudit import Claim
-from marginaudit.reports.standing import proved, unsettled
+from marginaudit.claims.standing import proved, unsettled
 from separable.claims.words import BY_BOUNDED, GENERIC, GENERIC_WORDS, PAGE, T, order, printed
 from separable.quantities import angle, direction, loss_times_t, margin_gap
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from marginaudit import Claim
+from marginaudit.claims import Parts, Verdict
+from marginaudit.claims.standing import Implication, Severity, proved, refuted, unsettled
 from marginaudit.margins.rational import combined, to_float
-from marginaudit.reports import Parts, Verdict
-from marginaudit.reports.standing import Implication, Severity, proved, refuted, unsettled
 from separable.claims.theorem5 import RATES
 from separable.claims.words import GENERIC, PAGE, SPANNED, order, printed, rederived, tends
 from separable.descent import longest

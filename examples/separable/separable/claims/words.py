@@ -5,9 +5,9 @@ from operator import attrgetter
 from typing import Any
 
 from marginaudit import Claim, HiddenConstant, Limit
-from marginaudit.reports.source_words import quoted
-from marginaudit.reports.source_words import rederived as rederived_words
-from marginaudit.reports.standing import Implication
+from marginaudit.claims.quotation import quoted
+from marginaudit.claims.quotation import rederived as rederived_words
+from marginaudit.claims.standing import Implication
 
 SOURCE = "arXiv 1710.10345"
 

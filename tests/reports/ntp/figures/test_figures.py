@@ -11,14 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+from marginaudit.claims.paper import RunRecords
+from marginaudit.claims.verdict import Curve, Finding, Verdict
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports.ntp.figures import measured
 from marginaudit.reports.ntp.figures.direction import RUN_COLOURS, direction_figure, runs_figure
 from marginaudit.reports.ntp.figures.measured import PANELS, ntp_2
 from marginaudit.reports.ntp.figures.measured import panel as draw_panel
-from marginaudit.reports.paper import RunRecords
 from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER
-from marginaudit.reports.verdict import Curve, Finding, Verdict
 from tests.command_line import Command
 
 NAN = math.nan

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from marginaudit.claims import Series
+from marginaudit.claims.ntp import Config, Run
+from marginaudit.claims.ntp.algorithm1 import LISTED_STEPS
+from marginaudit.claims.ntp.appendix_c_stage2 import theorem1
+from marginaudit.claims.ntp.quantities import stage2_direction
 from marginaudit.orders.ntp import CASES, dataset_from_document
-from marginaudit.reports import Series
-from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.algorithm1 import LISTED_STEPS
-from marginaudit.reports.ntp.claims import theorem1
-from marginaudit.reports.ntp.quantities import stage2_direction
 from marginaudit.reports.ntp.tables import DIRECTION
 from marginaudit.reports.ntp.tables.direction import BOUNDS, ratio
+from tests.claims.ntp.samples import COUNTED, CYCLE, GENERAL, LENGTH, PLAIN, counted, solver_fails
 from tests.command_line import NO_FUNCTION, SVOP
-from tests.reports.ntp.samples import COUNTED, CYCLE, GENERAL, LENGTH, PLAIN, counted, solver_fails
 from tests.solutions import known
 from tests.twins import twin
 

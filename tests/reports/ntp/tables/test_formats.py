@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from marginaudit.orders.ntp import CASES
+from tests.claims.ntp.samples import COUNTED, CYCLE
 from tests.command_line import NO_FUNCTION, Command, dataset_file, strict_json
 from tests.papers import audit_only
-from tests.reports.ntp.samples import COUNTED, CYCLE
 
 ROOT = Path(__file__).parents[4]
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from marginaudit.claims.ntp import Config, Run
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, broken, dataset_from_document, dataset_to_document
-from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.tables import PROPOSITION2
+from tests.claims.ntp.samples import COUNTED, CYCLE, GENERAL, LENGTH, PLAIN, counted, retrained, solver_fails
 from tests.command_line import NO_FUNCTION
 from tests.orders.ntp import restated
-from tests.reports.ntp.samples import COUNTED, CYCLE, GENERAL, LENGTH, PLAIN, counted, retrained, solver_fails
 from tests.solutions import inexact
 from tests.strategies import realizable_datasets
 

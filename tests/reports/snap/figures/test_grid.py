@@ -7,10 +7,10 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from marginaudit.claims import Finding, Verdict
+from marginaudit.claims.snap import ClassConfig, ClassRun
+from marginaudit.claims.snap.section8 import fig6
 from marginaudit.orders.snap import SequenceClasses, syn_medium
-from marginaudit.reports import Finding, Verdict
-from marginaudit.reports.snap import ClassConfig, ClassRun
-from marginaudit.reports.snap.claims import fig6
 from marginaudit.reports.snap.figures import grid, of_section_8
 from marginaudit.reports.snap.paper import PAPER
 from marginaudit.training.snap.sgd import Recipe, train_sampled

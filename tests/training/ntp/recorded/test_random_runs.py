@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from marginaudit.claims import Verdict
+from marginaudit.claims.ntp import Config
+from marginaudit.claims.ntp.recorded_run import RecordedRun
 from marginaudit.orders.ntp import Dataset, dataset_from_document
-from marginaudit.reports import Verdict
-from marginaudit.reports.ntp import Config
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.ntp.recorded_run import RecordedRun
 from tests.oracle.random_audits import random_document
 from tests.training.ntp.recorded.program import run
 

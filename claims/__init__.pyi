@@ -1,0 +1,51 @@
+from .claim import (
+    Claim as Claim,
+)
+from .claim import (
+    Ledger as Ledger,
+)
+from .claim import (
+    NotFollowed as NotFollowed,
+)
+from .claim import (
+    ProofCondition as ProofCondition,
+)
+from .judgements import (
+    Bounded as Bounded,
+)
+from .judgements import (
+    Decided as Decided,
+)
+from .judgements import (
+    Equal as Equal,
+)
+from .judgements import (
+    HiddenConstant as HiddenConstant,
+)
+from .judgements import (
+    Limit as Limit,
+)
+from .judgements import (
+    Parts as Parts,
+)
+from .judgements import (
+    Threshold as Threshold,
+)
+from .run import once_a_run as once_a_run
+from .series import (
+    Series as Series,
+)
+from .series import (
+    exact_series as exact_series,
+)
+from .verdict import (
+    Evidence as Evidence,
+)
+from .verdict import (
+    Finding as Finding,
+)
+from .verdict import (
+    Verdict as Verdict,
+)
+
+__all__: list[str]

@@ -1,0 +1,1 @@
+"""What a paper gives to commands: solutions, certificates, conformity, sweeps."""

@@ -1,0 +1,86 @@
+"""A paper's part in sweeps: parameters to vary, and from their values to results."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from marginaudit.claims.settings import STEP_LIST, Setting, Values, settings_of
+from marginaudit.claims.values.reportable import Number, Step
+from marginaudit.claims.verdict import Finding, Output, columns
+
+Result = float | str | None
+"""A number, a word, or None where there is none."""
+
+AUDITED: Mapping[str, type[float] | type[str]] = {
+    known.name: float if known.type in (Number, Step) else str for known in columns(Finding, Output.SWEEP)
+}
+"""The fields of a finding that a sweep keeps."""
+
+
+def audit_results(claims: Iterable[str]) -> dict[str, type[float] | type[str]]:
+    """The results of a sweep that audits: ``CLAIM:verdict`` and so on."""
+    return {f"{claim}:{word}": kind for claim in claims for word, kind in AUDITED.items()}
+
+
+@dataclass(frozen=True)
+class Generator:
+    """Datasets that are made, not read.
+
+    Attributes
+    ----------
+    parameters : what each may be, by name
+    make : from the parameters and ``seed``, all by name, to a dataset
+    """
+
+    parameters: Mapping[str, Values]
+    make: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Design:
+    """One-factor-at-a-time design: datasets and settings that vary one at a time.
+
+    Attributes
+    ----------
+    generator : str
+    levels : values of each parameter of the generator, and of settings of the paper
+        The first of each is where it stays while others vary.
+    """
+
+    generator: str
+    levels: Mapping[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweeps:
+    """A paper's part in sweeps: datasets to generate, settings to vary, results to compute.
+
+    Attributes
+    ----------
+    config : the settings of a run where a spec gives no others; a dataclass whose fields are made by `setting`
+    generators : by name
+    results : whether each result is a number or a word, by name
+    rows : from a dataset, configs, a seed and names of results to the results of each config
+        A config's results are the same whatever configs stand beside it. None for an audit of the kept claims, whose
+        results are those of `audit_results`, under `config` as the paper's settings.
+    together : int
+        Configs of one dataset and seed that are computed at once, where that is faster than one by one.
+    specs : names of the built-in ones, files ``sweeps/NAME.toml`` of the paper's package
+    designs : what `marginaudit tighten` runs
+    factors : from a run to what bounds may depend on, by name, what the designs vary first
+    """
+
+    config: Any
+    generators: Mapping[str, Generator]
+    results: Mapping[str, type[float] | type[str]]
+    rows: Callable[[Any, Sequence[Any], int, Sequence[str]], list[dict[str, Result]]] | None = None
+    together: int = 1
+    specs: tuple[str, ...] = field(default=())
+    designs: tuple[Design, ...] = ()
+    factors: Mapping[str, Callable[[Any], float]] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        """The settings that have one value a run, by name."""
+        found = settings_of(type(self.config))
+        return {name: setting for name, setting in found.items() if setting.values is not STEP_LIST}

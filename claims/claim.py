@@ -1,0 +1,338 @@
+"""A claim: one statement of a paper as data, with the rule that judges it."""
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import redirect_stdout, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from marginaudit.claims.by_proof import by_proof
+from marginaudit.claims.quotation import UNQUOTED, SourceWords
+from marginaudit.claims.row import ReportRow
+from marginaudit.claims.run import BaseRun
+from marginaudit.claims.standing import OPEN, Implication, Standing
+from marginaudit.claims.values.error_text import error_place, error_text
+from marginaudit.claims.values.json_data import witness_text
+from marginaudit.claims.values.reportable import Unreportable, unreportable
+from marginaudit.claims.verdict import Evidence, Finding, Verdict, headroom, not_applicable, where_it_speaks
+from marginaudit.orders import counted, printable, shown
+from marginaudit.orders.notebook import html_table
+
+NOT_STATED = ("not stated",)
+"""The assumptions of a claim that does not state any; one that needs none says so by ``()``."""
+
+IN_DOLLARS = re.compile(r"\$([^$]+)\$")
+"""A formula in a text."""
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""Form of a claim's id, which is part of file names."""
+
+EXPECTED: dict[type, str] = {str: "text", tuple: "a tuple of names", Standing: "a Standing", SourceWords: "SourceWords"}
+"""Names of these types in an error's message."""
+
+FIELDS: dict[str, type] = {
+    "id": str,
+    "source": str,
+    "statement": str,
+    "formula": str,
+    "instead": str,
+    "paper": str,
+    "assumptions": tuple,
+    "setting": tuple,
+    "standing": Standing,
+    "source_words": SourceWords,
+}
+"""Types that are checked when a claim is made, so that a report can hold it."""
+
+
+class NotJudged(Exception):  # noqa: N818  (no error: the statement says nothing of such a run)
+    """The statement does not apply to this kind of run."""
+
+
+class BeyondTheRun(Exception):  # noqa: N818  (as above)
+    """The statement is about steps that the run lacks or did not record."""
+
+
+class NotFollowed(BeyondTheRun):
+    """The numbers leave float64's range; a proof may still decide the statement."""
+
+
+class NotRecorded(NotFollowed):
+    """The run has no step of which the statement speaks, or recorded none."""
+
+
+class Judgement(Protocol):
+    """The kind of a statement: see `marginaudit.claims.judgements`."""
+
+    @property
+    def kind(self) -> str:
+        """In words, for the reader of a report."""
+
+    def judge(self, run: BaseRun[Any]) -> Finding:
+        """The verdict on a run that meets the claim's assumptions."""
+
+
+def undecided(reason: BeyondTheRun, judgement: Any, run: BaseRun[Any]) -> Finding:
+    """Inconclusive, with the reason, and the step from which a bound says anything where a formula has it."""
+    first = None
+    if isinstance(reason, NotRecorded) and hasattr(judgement, "informative_from"):
+        with suppress(Exception):  # of a formula that needs what is not there
+            first = judgement.informative_from(run)
+    return Finding(Verdict.INCONCLUSIVE, detail=f"Not decided: {printable(str(reason))}.", informative_from=first)
+
+
+@dataclass(frozen=True)
+class ProofCondition:
+    """A condition that only the proof of a statement uses, not the statement."""
+
+    text: str
+    holds: Callable[[Any], bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """One statement of a paper.
+
+    Attributes
+    ----------
+    id : str
+        Stable name, ``paper.statement``: letters, digits, dots, hyphens and underscores.
+    source : str
+        Paper and theorem, equation or lemma.
+    statement : str
+        The statement in words and plain symbols, as it is audited.
+    formula : str
+        The statement in LaTeX.
+    assumptions : tuple of str
+        Names of predicates of the paper's kind of dataset; ``()`` for a statement about any dataset. A claim that
+        leaves them out is `broken`.
+    setting : tuple of str
+        Names of further predicates that the source's setting asks of the data. Outside of it the claim is not
+        applicable, unless a proof that reaches further says that it holds.
+    judgement : Judgement
+    absent : from a run to the reason why it has nothing of which the statement speaks, or None
+    proof_uses : tuple of ProofCondition
+    instead : str
+        What is true where the statement is violated, with what shows it, its formulas in LaTeX between dollar signs;
+        "" where nothing is known.
+    paper : str
+        The name of the paper that it is about; "" for any whose datasets have its assumptions.
+    standing : Standing
+        What is known of it for every dataset: open unless said otherwise.
+    source_words : SourceWords
+        What the source says word for word, where, and how it was read; nothing unless said otherwise.
+    implications : tuple of Implication
+        What proves or refutes it on data that meet a condition.
+    made : tuple
+        What `dataclasses.replace` hands on of the claim that another one is made of, and nobody else gives. One with
+        another id, statement, assumptions or judgement is another statement: of its standing and implications nothing
+        is inherited, they are given anew.
+    decided_by : tuple of Implication, or None
+        Its own proof, then its implications. Its paper fills it in; None for a claim of no paper, such as one that
+        `dataclasses.replace` makes of a paper's.
+
+    Raises
+    ------
+    ValueError
+        The id is no such name, a text is no text, or the judgement is none.
+    """
+
+    id: str
+    source: str
+    statement: str
+    formula: str
+    assumptions: tuple[str, ...] = NOT_STATED
+    setting: tuple[str, ...] = ()
+    judgement: Judgement
+    absent: Callable[[Any], str | None] = field(default=lambda _: None)
+    proof_uses: tuple[ProofCondition, ...] = ()
+    instead: str = ""
+    paper: str = ""
+    standing: Standing = OPEN
+    source_words: SourceWords = UNQUOTED
+    implications: tuple[Implication, ...] = field(default=(), repr=False)
+    made: tuple[Any, ...] = field(default=(), repr=False, compare=False)
+    decided_by: tuple[Implication, ...] | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._refuse_what_is_none()
+        said = self.id, self.statement, self.assumptions
+        if self.made:
+            of, judgement, standing, implications = self.made
+            if of != said or judgement is not self.judgement:
+                if self.standing is standing:
+                    object.__setattr__(self, "standing", OPEN)
+                if self.implications is implications:
+                    object.__setattr__(self, "implications", ())
+        object.__setattr__(self, "made", (said, self.judgement, self.standing, self.implications))
+
+    def _refuse_what_is_none(self) -> None:
+        for name, expected in FIELDS.items():
+            value = getattr(self, name)
+            if not isinstance(value, expected):
+                self._refuse(f"{shown(value)} as {name}", EXPECTED[expected])
+        if not NAME.fullmatch(self.id):
+            self._refuse(f"{shown(self.id)} as id", "letters, digits, dots, hyphens and underscores")
+        judge, kind = (getattr(self.judgement, name, None) for name in ("judge", "kind"))
+        if not (callable(judge) and isinstance(kind, str)):
+            self._refuse(f"{shown(self.judgement)} as judgement", "one of marginaudit.claims.judgements")
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """All that is asked of the data: its assumptions and its source's setting."""
+        return (*self.assumptions, *self.setting)
+
+    @property
+    def formulas(self) -> tuple[str, ...]:
+        """All of its LaTeX: the statement's formula and those in ``instead``."""
+        return (self.formula, *IN_DOLLARS.findall(self.instead))
+
+    def _refuse(self, got: str, expected: str) -> None:
+        raise ValueError(f"claim {printable(str(self.id))}: got {got}, expected {expected}")
+
+    def judge(self, run: BaseRun[Any]) -> ReportRow:
+        """The verdict on a run, from assumptions, missing data, the judgement and proofs, in this order.
+
+        Of a recorded run that is not known to be the paper's algorithm nothing is proved: what is measured at its
+        weights is carried over. A claim whose own code fails is `broken`, and says how. What that code prints goes to
+        standard error.
+        """
+        run.begin()
+        found, notes = self._measured(run)
+        changes: dict[str, Any] = {"detail": " ".join(filter(None, (found.detail, *notes)))}
+        changes |= where_it_speaks(found, changes["detail"])
+        changes |= by_proof(self, run, found, changes["detail"])
+        changes |= self._outside(run, vars(found) | changes)
+        if "slack" not in changes:
+            changes["headroom"] = headroom(found)
+        verdict = changes.get("verdict", found.verdict)
+        if run.carried_over and verdict is not Verdict.NOT_APPLICABLE:
+            changes["detail"] = f"{changes['detail']} {run.undecided}".strip()
+            changes |= {"evidence": Evidence.FLOAT64, "premise": "carried over"}
+        else:
+            changes["refutes"] = verdict is Verdict.VIOLATED and not run.reservation(self.assumptions)
+        return self.row(run, **vars(found) | changes)
+
+    def row(self, run: BaseRun[Any], **found: Any) -> ReportRow:
+        """The row of a report for a finding on a run's dataset."""
+        found |= {"kind": self.judgement.kind, "standing": self.standing.status.value, "source": self.source}
+        found["form"] = self.source_words.form.value
+        return ReportRow(claim=self.id, dataset=run.dataset.name, **found)
+
+    def speaks(self, run: BaseRun[Any]) -> bool:
+        """Whether the dataset has the statement's subject, whatever was run."""
+        try:
+            return self.absent(run) is None
+        except NotFollowed:
+            return True
+        except BeyondTheRun:
+            return False
+
+    def _measured(self, run: BaseRun[Any]) -> tuple[Finding, list[str]]:
+        """The judgement's finding, or the reason for none, with notes for its detail."""
+        if self.assumptions == NOT_STATED:
+            return Finding(Verdict.BROKEN, detail="It does not state its assumptions; for none, assumptions=()."), []
+        open_one = None
+        for name in self.assumptions:
+            assumption = run.assumption(name)
+            if not assumption.holds:
+                witness = printable(witness_text(assumption.witness))
+                if not assumption.undecided:
+                    return not_applicable(f"Assumption {name} fails: {witness}.", assumption.witness), []
+                detail = f"Not decided: error bars leave open whether assumption {name} holds: {witness}."
+                open_one = Finding(Verdict.INCONCLUSIVE, detail=detail, witness=assumption.witness)
+        if open_one is not None:
+            return open_one, []
+        try:
+            with redirect_stdout(sys.stderr):
+                return self._judge(run)
+        except NotJudged as reason:
+            return not_applicable(f"Not judged: {printable(str(reason))}."), []
+        except BeyondTheRun as reason:
+            return undecided(reason, self.judgement, run), []
+        except Unreportable as fault:
+            failure = f"Its code {printable(str(fault))}."
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            failure = f"{error_text(error)} ({error_place(error)})."
+        return Finding(Verdict.BROKEN, detail=failure + self._not_assumed(run)), []
+
+    def _outside(self, run: BaseRun[Any], found: Mapping[str, Any]) -> dict[str, Any]:
+        """Changes to a finding on data outside the source's setting, of which a proof may speak, and nothing else."""
+        if found["verdict"] in (Verdict.BROKEN, Verdict.NOT_APPLICABLE):
+            return {}
+        failed = next((name for name in self.setting if not run.assumption(name).holds), None)
+        if failed is None:
+            return {}
+        witness = run.assumption(failed).witness
+        outside = f"Outside the source's setting, as {failed} fails: {printable(witness_text(witness))}."
+        if found["evidence"].by_proof and found["verdict"] is not Verdict.VIOLATED:
+            return {"detail": f"{found['detail']} {outside}"}
+        there = f"There it would be {found['verdict']}: {found['detail']}"
+        return vars(not_applicable(f"{outside} {there}", witness))
+
+    def _judge(self, run: BaseRun[Any]) -> tuple[Finding, list[str]]:
+        reason: Any = run.lacks(self.id) or self.absent(run)
+        if reason is None:
+            found = self.judgement.judge(run)
+            if not isinstance(found, Finding):
+                raise unreportable(found, "", "a Finding")
+            if found.evidence.by_proof:
+                raise Unreportable(f"returned the evidence {found.evidence}, which a standing alone gives")
+            evidence = max(found.evidence, run.surest(self.assumptions), key=list(Evidence).index)
+            notes = [*self._proof_conditions(run, found.verdict), run.reservation(self.assumptions)]
+            return replace(found, evidence=evidence), notes
+        if not isinstance(reason, str) or not reason.strip():
+            raise Unreportable(f"returned {shown(reason)} from absent, expected a reason in words, or None")
+        return not_applicable(reason), []
+
+    def _not_assumed(self, run: BaseRun[Any]) -> str:
+        """A note on assumptions that fail here and that the claim does not state, though it may need them."""
+        failing = [name for name, assumption in run.assumptions.items() if not assumption.holds]
+        return f" Not assumed by the claim, and failing here: {', '.join(failing)}." if failing else ""
+
+    def _proof_conditions(self, run: BaseRun[Any], verdict: Verdict) -> list[str]:
+        """For each condition that only the proof uses, a note whether the run meets it."""
+        if run.carried_over or verdict is Verdict.NOT_APPLICABLE:
+            return []
+        return [
+            f"The proof also uses {condition.text}: "
+            + (
+                "met by this run, so the verdict is the same with it and without."
+                if condition.holds(run)
+                else "not met by this run; with it the statement would say nothing here, and the verdict is without it."
+            )
+            for condition in self.proof_uses
+        ]
+
+
+class Ledger(Mapping[str, Claim]):
+    """Claims by id, in the order of registration.
+
+    Raises
+    ------
+    ValueError
+        Two claims have one id.
+    """
+
+    def __init__(self, claims: Iterable[Claim]) -> None:
+        self._claims: dict[str, Claim] = {}
+        for claim in claims:
+            if claim.id in self._claims:
+                raise ValueError(f"two claims have the id {claim.id!r}")
+            self._claims[claim.id] = claim
+
+    def __getitem__(self, key: str) -> Claim:
+        return self._claims[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._claims)
+
+    def __len__(self) -> int:
+        return len(self._claims)
+
+    def _repr_html_(self) -> str:
+        rows = [(claim.id, claim.standing.status, claim.statement) for claim in self.values()]
+        return html_table(counted(len(self), "claim"), ("claim", "for every dataset", "statement"), rows)

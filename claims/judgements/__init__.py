@@ -1,0 +1,22 @@
+"""The kinds of statement, each with the rule that turns numbers into a verdict."""
+
+from marginaudit.claims.judgements.bounded import Bounded, Threshold
+from marginaudit.claims.judgements.compare import ALLOWANCE, Outcome, compare_equal, compare_upper
+from marginaudit.claims.judgements.equal import Equal
+from marginaudit.claims.judgements.hidden_constant import HiddenConstant
+from marginaudit.claims.judgements.limit import Limit
+from marginaudit.claims.judgements.parts import Decided, Parts
+
+__all__ = [
+    "ALLOWANCE",
+    "Bounded",
+    "Decided",
+    "Equal",
+    "HiddenConstant",
+    "Limit",
+    "Outcome",
+    "Parts",
+    "Threshold",
+    "compare_equal",
+    "compare_upper",
+]

@@ -1,0 +1,439 @@
+"""Statements that bound a quantity from above, from below, or from both sides."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marginaudit.claims.claim import NotRecorded
+from marginaudit.claims.judgements.compare import (
+    UNDERFLOW,
+    Outcome,
+    compare_upper,
+    curve_of,
+    looked_at,
+    underflown,
+    unseen,
+)
+from marginaudit.claims.judgements.slack import (
+    Side,
+    as_known,
+    log_ratios,
+    relative_room,
+    repeats_within,
+    slack,
+    without_the_least,
+)
+from marginaudit.claims.run import BaseRun
+from marginaudit.claims.series import (
+    Series,
+    as_floats,
+    as_series,
+    by_formula,
+    exactly,
+    position,
+    position_text,
+    real,
+    step_from,
+)
+from marginaudit.claims.values.reportable import unreportable
+from marginaudit.claims.verdict import Evidence, Finding, Verdict, needed, not_applicable, weakest
+from marginaudit.orders import counted
+
+if TYPE_CHECKING:
+    import flint
+
+Steps: TypeAlias = NDArray[np.float64]
+Values: TypeAlias = "ArrayLike | Fraction | flint.arb | Sequence[Fraction | flint.arb]"
+Formula: TypeAlias = "Callable[[Any, Steps], Values]"
+Reach: TypeAlias = "float | Callable[[Any], float]"
+
+LAST_DECADE = 40
+"""Beyond 10 to this power a bound's first informative step is searched for by powers of ten, to 1e300."""
+
+FARTHEST_PROVED = 1e280
+"""Beyond a threshold above it nothing follows by formula: float64 ends soon after."""
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """From which position on the clock a statement speaks, and from which size of something off the clock.
+
+    Attributes
+    ----------
+    position : float
+    needed, there : float
+        The size that it needs, and that of the run.
+    size : str
+        What that is of.
+    resized : from a size to the run with it, for formulas; nothing is trained
+    early : float
+        The statement speaks up to this position too, as t >= 3 log^2 t is also true of t = 2.
+    """
+
+    position: float
+    needed: float = 0.0
+    there: float = 0.0
+    size: str = ""
+    resized: Callable[[float], Any] | None = None
+    early: float = 0.0
+
+    def __str__(self) -> str:
+        off = f"{self.size} >= {self.needed:.4g} and " if self.size else ""
+        return f"{off}t >= {self.position:.4g}" + (f", and to t = {self.early:.4g}" if self.early else "")
+
+    def of(self, step: Steps) -> NDArray[np.bool_]:
+        """Whether the statement speaks of these steps, for sizes that are large enough."""
+        return (step >= self.position) | (step <= self.early)
+
+    def lacking(self, last: float) -> str:
+        """In words, the size that a run lacks, else the steps beyond its ``last``."""
+        if self.there < self.needed:
+            return needed(self.size, self.needed, self.there)
+        return needed("t", self.position, last)
+
+
+ALWAYS = Threshold(-math.inf)
+"""That of a statement which speaks of every step."""
+
+
+@dataclass(frozen=True)
+class InBalls:
+    """A bound's formula in float64, and in ball arithmetic beside a measured series that is enclosed.
+
+    Attributes
+    ----------
+    formula : from a run and float steps to the bound's values
+    balls : from a run and a list of float steps to a list of `flint.arb`, or None where there are none
+    """
+
+    formula: "Formula"
+    balls: "Callable[[Any, list[float]], list[flint.arb] | None]"
+
+    def __call__(self, run: Any, steps: Steps) -> "Values":
+        """The values in float64."""
+        return self.formula(run, steps)
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """lower(t) <= measured(t) <= upper(t), for every step t that `measure` returns.
+
+    Attributes
+    ----------
+    measure : from a run to the measured series (in logarithms, if it says so)
+    upper, lower : from a run and float steps to the bound's values on the same scale; at least one
+        In float64, unless they are Fractions, Python's integers or balls: the evidence is the weaker of both sides'.
+    largest, smallest : float, or from a run to a float
+        What the quantity can reach at all; a bound beyond is vacuous. On the scale of the series.
+    first : int
+        The first step of which the statement speaks; from 2 on, earlier ones are left out.
+    threshold : from a run to the steps from which the statement speaks, or None
+    guaranteed, guaranteed_lower : from a run and float steps to proved bounds on the quantity, or None
+        On the same scale. They decide where the error bars do not, and the upper one beyond a threshold that was not
+        reached. They may not use what was trained.
+    """
+
+    measure: Callable[[Any], Series]
+    upper: "Formula | None" = None
+    lower: "Formula | None" = None
+    largest: "Reach" = np.inf
+    smallest: "Reach" = -np.inf
+    first: int = 1
+    threshold: "Callable[[Any], Threshold] | None" = None
+    guaranteed: "Formula | None" = None
+    guaranteed_lower: "Formula | None" = None
+
+    def __post_init__(self) -> None:
+        if self.upper is None and self.lower is None:
+            raise ValueError("Bounded: got neither upper nor lower, expected one or both")
+
+    @property
+    def kind(self) -> str:
+        """In words, for the reader of a report."""
+        if self.upper is not None and self.lower is not None:
+            return "two-sided bound"
+        return "lower bound" if self.upper is None else "upper bound"
+
+    def judge(self, run: Any) -> Finding:
+        """The verdict on a run, by the rules of error bars, thresholds and vacuous bounds."""
+        measured = self.measured(run)
+        if not len(measured):
+            return not_applicable("the dataset has nothing of which the statement speaks")
+        if self.threshold is None:
+            return Finding(**self._numbers(run, measured, self.first))
+        start = self.threshold(run)
+        if not isinstance(start, Threshold):
+            raise unreportable(start, "threshold", "a Threshold")
+        if measured.step is None:
+            raise ValueError("a statement with a threshold needs a series with steps")
+        reached = start.of(measured.step.astype(float))
+        if start.there >= start.needed and reached.any():
+            first = self.first if start.early >= self.first else max(self.first, math.ceil(start.position))
+            return Finding(**self._numbers(run, measured.taken(reached), first, start))
+        return self._judge_beyond(run, measured, start)
+
+    def measured(self, run: Any) -> Series:
+        """The measured series, from `first` on where that is 2 or more.
+
+        Raises
+        ------
+        NotRecorded
+            There is no such entry.
+        """
+        found = as_series(self.measure(run), "measure")
+        if self.first < 2 or found.step is None or not len(found):
+            return found
+        spoken_of = found.step >= self.first
+        if not spoken_of.any():
+            raise NotRecorded(f"no step from {found.clock} = {self.first} on was recorded")
+        return found.taken(spoken_of)
+
+    def _judge_beyond(self, run: Any, measured: Series, start: Threshold) -> Finding:
+        """The finding where the threshold was not reached: its place, any proof beyond it, the verdict without it."""
+        without = self._numbers(run, measured, self.first)
+        first = without["first_violation"]
+        outside = f"{without['verdict']}" + (f" from t = {first}" if first is not None else "")
+        last = position(_steps(measured).max())
+        proved = self._proved_beyond(run, start)
+        changes = {
+            "verdict": Verdict.HOLDS if proved else Verdict.INCONCLUSIVE,
+            "evidence": Evidence.FLOAT64 if proved else without["evidence"],
+            "first_violation": None,
+            "informative_from": None if math.isinf(start.position) else step_from(start.position),
+            "beyond_the_run": True,
+            "needs": start.lacking(float(last)),
+            "left_out": "",
+            "detail": (
+                f"The statement speaks from {start}; the run "
+                + (f"has {start.size} = {start.there:.10g} and " if start.size else "")
+                + f"ends at t = {last}. "
+                + ("There it follows from what is proved, by formula. " if proved else "")
+                + f"Without the threshold: {outside}. {without['detail']}"
+            ),
+        }
+        return Finding(**without | changes)
+
+    def _proved_beyond(self, run: Any, start: Threshold) -> bool:
+        """Whether the guaranteed bound lies below the stated one where it speaks, for sizes that are enough."""
+        if self.guaranteed is None or self.upper is None or _departs(run) or start.position > FARTHEST_PROVED:
+            return False
+        first = float(math.ceil(start.position))
+        step = np.geomspace(first, max(10.0**LAST_DECADE, first * 10.0 ** (LAST_DECADE // 2)), 400)
+        if start.early >= self.first:
+            step = np.append(np.floor(np.geomspace(self.first, start.early, 400)), step)
+        for factor in (1, 10, 1e6):
+            larger = run if start.resized is None else start.resized(start.needed * factor)
+            proved, stated = (
+                by_formula(np.asarray(formula(larger, step), dtype=float), log=True)
+                for formula in (self.guaranteed, self.upper)
+            )
+            if not (compare_upper(proved, stated) == Outcome.TRUE).all():
+                return False
+        return True
+
+    def _numbers(self, run: Any, measured: Series, first_spoken: int, start: Threshold = ALWAYS) -> dict[str, Any]:
+        """Fields of a finding where the statement speaks of every entry."""
+        sides = self.sides(run, measured)
+        outcomes = np.array(
+            [
+                compare_upper(measured, bound) if side == "upper" else compare_upper(bound, measured)
+                for side, bound in sides
+            ]
+        )
+        followed = (outcomes == Outcome.UNSURE) & self._proved(run, _steps(measured), sides)
+        outcomes[followed] = Outcome.TRUE
+        evidence = _evidence(measured, sides, outcomes, followed)
+        vacuous = self.vacuous(run, sides)
+        apart = [np.abs(bound.value - measured.value) if evidence is Evidence.EXACT else None for _, bound in sides]
+        measured, sides = measured.in_float64, [(side, bound.in_float64) for side, bound in sides]
+        rooms = np.array([relative_room(side, measured, bound) for side, bound in sides])
+        ratios, reached = log_ratios(measured, sides), log_ratios(measured, sides, bars=2)
+        says_less = np.where(followed, 2, vacuous & (outcomes != Outcome.FALSE))
+        if (outcomes == Outcome.FALSE).any():
+            says_less = np.where(outcomes == Outcome.FALSE, 0, 1 + says_less)
+        # beyond a slack of 1e16 all rooms are 1 in float64
+        at_side, at = np.unravel_index(np.lexsort((ratios.ravel(), rooms.ravel(), says_less.ravel()))[0], rooms.shape)
+        (side, bound), exactly_apart = sides[int(at_side)], apart[int(at_side)]
+        reached[says_less > says_less[at_side, at]] = np.inf
+        worst, known = int(at), as_known(side, measured)
+        hidden = bool(known.value[worst] != measured.value[worst])
+        faded = evidence is Evidence.FLOAT64 and bool(underflown(measured, bound)[at])
+        return {
+            "verdict": _verdict(outcomes, vacuous),
+            "evidence": evidence,
+            "measured": None if followed.all() else known.shown(worst),
+            "bound": without_the_least(bound.shown(worst)),
+            "slack": None if followed.all() else slack(side, known, bound, worst),
+            "side": side,
+            "repeats_within": np.inf if hidden else repeats_within(float(ratios[at_side, at]), reached),
+            "worst_step": measured.at(worst),
+            "first_violation": measured.first((outcomes == Outcome.FALSE).any(axis=0)),
+            "informative_from": self._informative_from(run, first_spoken, start) if measured.clock == "t" else None,
+            "detail": ("" if followed.all() else _detail(measured, bound, worst, side, exactly_apart, hidden=hidden))
+            + _hidden(outcomes == Outcome.UNSURE, measured)
+            + (f" {UNDERFLOW}" if faded and outcomes[at_side, at] == Outcome.UNSURE else "")
+            + (" At no step of the run does a bound say anything." if vacuous.all() else "")
+            + _hidden(followed, measured, "; there it follows from what is proved, by formula")
+            + (looked_at(measured) if outcomes.max() == Outcome.TRUE else ""),
+            "curve": None
+            if measured.step is None
+            else curve_of(
+                measured, {name: stated.value for name, stated in sides}, vacuous_above=_reach(self.largest, run)
+            ),
+            "left_out": unseen(run, measured, evidence, first_spoken, start.of),
+        }
+
+    def sides(self, run: Any, measured: Series) -> list[tuple[Side, Series]]:
+        """The bounds at the entries of a measured series."""
+        formulas: dict[Side, Formula | None] = {"upper": self.upper, "lower": self.lower}
+        steps = _steps(measured)
+        return [(side, _bound(f, run, steps, measured, f"the {side} bound")) for side, f in formulas.items() if f]
+
+    def vacuous(self, run: Any, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:
+        """Whether the bound is outside the quantity's range, shape (sides, entries)."""
+        largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
+        values = [
+            (side, bound.value if bound.evidence is Evidence.EXACT else as_floats(bound.value)) for side, bound in sides
+        ]
+        return np.array([value >= largest if side == "upper" else value <= smallest for side, value in values])
+
+    def _proved(self, run: Any, steps: Steps, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:
+        """Whether the stated bound follows from a proved one, shape (sides, entries)."""
+        found = np.zeros((len(sides), len(steps)), dtype=bool)
+        for row, (side, stated) in zip(found, sides, strict=True):
+            formula = self.guaranteed if side == "upper" else self.guaranteed_lower
+            if formula is not None and not _departs(run):
+                proved = _bound(formula, run, steps, stated, f"the bound that is guaranteed, {side}")
+                small, large = (proved, stated) if side == "upper" else (stated, proved)
+                row[:] = compare_upper(small, large) == Outcome.TRUE
+        return found
+
+    def informative_from(self, run: Any) -> int | float | None:
+        """The first step at which a bound says anything, by formula, whatever was run."""
+        return self._informative_from(run, self.first, ALWAYS if self.threshold is None else self.threshold(run))
+
+    def _informative_from(self, run: Any, first: int, start: Threshold) -> int | float | None:
+        """First step at which a bound is below the most, or above the least, that the quantity can reach."""
+        upper, lower = self.upper, self.lower
+        largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
+        if upper is not None and np.isfinite(largest):
+            return first_step(lambda t: start.of(t) & (real(upper(run, t)) < largest), first)
+        if lower is not None and np.isfinite(smallest):
+            return first_step(lambda t: start.of(t) & (real(lower(run, t)) > smallest), first)
+        return None
+
+
+def first_step(condition: Callable[[Steps], NDArray[np.bool_]], start: int) -> int | float | None:
+    """The first integer step from ``start`` on at which the condition is true, as `step_from` has it, or None to 1e300.
+
+    Every step to 10,000 is tried; beyond, the condition is taken to change once between two steps
+    that differ by 1 %, or from 1e40 on by a factor of 10.
+
+    >>> first_step(lambda t: t >= 123_456_789, 2), first_step(lambda t: t >= 1e150, 2)
+    (123456789, 1e+150)
+    """
+    near = np.arange(start, max(start, 10_000) + 1, dtype=float)
+    hits = condition(near)
+    if hits.any():
+        return int(near[int(np.argmax(hits))])
+    dense = np.arange(np.log10(near[-1]), LAST_DECADE, np.log10(1.01))
+    far = 10 ** np.concatenate([dense, np.arange(LAST_DECADE, 301.0)])
+    with np.errstate(all="ignore"):  # of powers of t that are no float64
+        hits = condition(far)
+    if not hits.any():
+        return None
+    after = int(np.argmax(hits))
+    low, high = int(far[after - 1]) if after else int(near[-1]), int(far[after]) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if condition(np.array([float(middle)]))[0]:
+            high = middle
+        else:
+            low = middle
+    return step_from(high)
+
+
+def _reach(reach: Reach, run: Any) -> float:
+    return reach(run) if callable(reach) else reach
+
+
+def _steps(measured: Series) -> Steps:
+    return np.arange(len(measured), dtype=float) if measured.step is None else measured.step.astype(float)
+
+
+def _bound(formula: Formula, run: Any, steps: Steps, measured: Series, name: str) -> Series:
+    """A formula's values at the entries of a series: as they are beside one that is exact or enclosed, else float64."""
+    values: Any = None
+    if isinstance(formula, InBalls) and measured.evidence is Evidence.CERTIFIED:
+        values = formula.balls(run, steps.tolist())
+    values = formula(run, steps) if values is None else values
+    shape = np.shape(values)
+    if shape not in ((), (1,), (len(measured),)):
+        expected = f"({len(measured)},): one value for each measured"
+        raise ValueError(f"{name}: got the shape {shape}, expected {expected}")
+    if measured.evidence is not Evidence.FLOAT64:
+        found = exactly(values, (len(measured),), log=measured.log)
+        if found is not None:
+            return found
+    numbers = real(values)
+    if np.isnan(numbers).any():
+        raise ValueError(f"{name}: got nan at entry {int(np.isnan(numbers).argmax())}, expected numbers")
+    return by_formula(np.broadcast_to(numbers, (len(measured),)), log=measured.log)
+
+
+def _evidence(
+    measured: Series,
+    sides: list[tuple[Side, Series]],
+    outcomes: NDArray[np.int64],
+    followed: NDArray[np.bool_],
+) -> Evidence:
+    """The weaker of the measured side's and the bounds': of those broken, else of all, with formulas that decide."""
+    broken = (outcomes == Outcome.FALSE).any(axis=1)
+    resting = [bound.evidence for (_, bound), one in zip(sides, broken, strict=True) if one or not broken.any()]
+    by_formula = [Evidence.FLOAT64] if followed.any() and not broken.any() else []
+    return weakest(measured.evidence, *resting, *by_formula)
+
+
+def _departs(run: Any) -> bool:
+    """Whether the run is not shown to be the paper's algorithm, so that no proof applies."""
+    return isinstance(run, BaseRun) and run.departs
+
+
+def _verdict(outcomes: NDArray[np.int64], vacuous: NDArray[np.bool_]) -> Verdict:
+    worst = int(outcomes.max())
+    if worst == Outcome.FALSE:
+        return Verdict.VIOLATED
+    if worst == Outcome.UNSURE:
+        return Verdict.INCONCLUSIVE
+    return Verdict.VACUOUS if vacuous.all() else Verdict.HOLDS
+
+
+def _hidden(entries: NDArray[np.bool_], measured: Series, there: str = "") -> str:
+    """Say at how many entries error bars hide a statement; ``entries`` has the shape (sides, entries)."""
+    hidden = np.asarray(entries.any(axis=0))
+    if not hidden.any():
+        return ""
+    where = "" if measured.step is None else f", the first at {measured.clock} = {measured.first(hidden)}"
+    of = counted(len(measured), "entry", "entries")
+    return f" At {int(hidden.sum())} of {of}{where}, error bars hide it{there}."
+
+
+def _detail(measured: Series, bound: Series, at: int, side: str, apart: NDArray[Any] | None, *, hidden: bool) -> str:
+    where = "" if measured.step is None else f"{measured.clock} = {position_text(measured.step[at])}"
+    if measured.label:
+        where = f"{measured.label[at]}, {where}" if where else measured.label[at]
+    bars, size = float(measured.radius[at] + bound.radius[at]), 1.0
+    if not measured.log:
+        size = max(abs(float(measured.value[at])), abs(without_the_least(float(bound.value[at])) or 0.0))
+    shown = f"relative error bars {bars / size:.1e}" if size else f"error bars {bars:.1e}"
+    if apart is not None:
+        shown = f"{as_floats(apart)[at]:.4g} apart in rational arithmetic"
+    end = " The error bar hides what was measured; its end is given." if hidden else ""
+    if not where:
+        where = f"entry {at + 1} of {len(measured)}" if len(measured) > 1 else "its only entry"
+    return f"Least room at {where}, against the {side} bound; {shown}.{end}"

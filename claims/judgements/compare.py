@@ -1,0 +1,248 @@
+"""Comparing two numbers that have error bars."""
+
+from collections.abc import Callable, Mapping
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.claims.series import Series, is_exact, position_text
+from marginaudit.claims.verdict import LEAST, Curve, Evidence, weakest
+
+if TYPE_CHECKING:
+    import flint
+
+ALLOWANCE = 1e-9
+"""Widest relative error bars under which two sides that overlap count as equal."""
+
+
+DECADE = 10
+"""Largest ratio of two neighbouring recorded steps for which they speak for the steps between."""
+
+
+class Outcome(IntEnum):
+    """Outcome of a comparison at one entry."""
+
+    TRUE = 0
+    UNSURE = 1
+    FALSE = 2
+
+
+def compare_upper(small: Series, large: Series) -> NDArray[np.int64]:
+    """Entry by entry, whether small <= large.
+
+    Certain only where the error bars do not overlap; overlapping bars no wider than `ALLOWANCE`
+    (relative) count as the two sides being equal, and so as true. Of two sides that may have underflown none is surely
+    the larger, unless the bound is `LEAST` and the other side exactly 0. Where neither side has the evidence float64,
+    nothing is rounded: rational numbers and balls are compared as they are.
+
+    >>> from marginaudit.claims.series import series
+    >>> compare_upper(series([1, 2, 3, 3], radius=[0, 0, 0.5, 0]), series([2, 1, 3, 3], radius=0)).tolist()
+    [0, 2, 1, 0]
+    """
+    _same_scale(small, large)
+    if (surely := weakest(small.evidence, large.evidence)) is not Evidence.FLOAT64:
+        return _as_they_are(small, large, surely, lambda low, high: low <= high, lambda low, high: low > high)
+    small, large = small.in_float64, large.in_float64
+    with np.errstate(over="ignore", invalid="ignore"):
+        bars = small.radius + large.radius
+        room = large.value - small.value
+        equal = (abs(room) <= bars).astype(bool) & _narrow(small, large)
+        # an infinite bar hides every finite room; an infinite value that is known is beyond every other one
+        certain = np.isfinite(bars.astype(float)) | _known(large, np.inf) | _known(small, -np.inf)
+        result = np.full(len(small), Outcome.UNSURE, dtype=np.int64)
+        result[(room >= bars).astype(bool) & certain | equal] = Outcome.TRUE
+        strict = (small.value == LEAST) & _zero(large) | _zero(small) & (large.value == -LEAST)
+        result[(room < -bars).astype(bool) & (~underflown(small, large) | strict.astype(bool))] = Outcome.FALSE
+    return result
+
+
+def compare_equal(left: Series, right: Series, scale: NDArray[np.float64] | None = None) -> NDArray[np.int64]:
+    """Entry by entry, whether left = right: the bars overlap and are no wider than `ALLOWANCE`.
+
+    ``scale`` is what the allowance is relative to; by default the larger side. Rational numbers and balls are compared
+    as they are, as by `compare_upper`.
+    """
+    _same_scale(left, right)
+    if (surely := weakest(left.evidence, right.evidence)) is not Evidence.FLOAT64:
+        return _as_they_are(
+            left, right, surely, lambda one, other: one == other, lambda one, other: one != other, scale
+        )
+    left, right = left.in_float64, right.in_float64
+    with np.errstate(over="ignore", invalid="ignore"):
+        bars = left.radius + right.radius
+        difference = abs(left.value - right.value)
+        near = (difference <= bars).astype(bool)
+        result = np.full(len(left), Outcome.UNSURE, dtype=np.int64)
+        result[near & _narrow(left, right, scale)] = Outcome.TRUE
+        result[(difference > bars).astype(bool) & ~underflown(left, right)] = Outcome.FALSE
+    return result
+
+
+BITS = 256
+"""Precision of a Fraction beside a ball, and of a ball's error bar."""
+
+
+def _as_they_are(
+    left: Series,
+    right: Series,
+    evidence: Evidence,
+    true: Callable[[Any, Any], bool],
+    false: Callable[[Any, Any], bool],
+    scale: NDArray[np.float64] | None = None,
+) -> NDArray[np.int64]:
+    """A comparison of rational numbers, or of balls, of which ``true`` and ``false`` are only true if they surely are.
+
+    Balls that overlap and are no wider than `ALLOWANCE` count as equal.
+    """
+    if evidence is Evidence.EXACT:
+        pairs = zip(left.value.tolist(), right.value.tolist(), strict=True)
+        return np.array([Outcome.TRUE if true(*pair) else Outcome.FALSE for pair in pairs], dtype=np.int64)
+    import flint
+
+    with flint.ctx.workprec(BITS):
+        balls = list(zip(_balls(left), _balls(right), strict=True))
+        result = np.where(_narrow(left.in_float64, right.in_float64, scale), Outcome.TRUE, Outcome.UNSURE)
+        result[[false(*pair) for pair in balls]] = Outcome.FALSE
+        result[[true(*pair) for pair in balls]] = Outcome.TRUE
+    return result.astype(np.int64)
+
+
+def _balls(side: Series) -> "list[flint.arb]":
+    """The entries as balls, error bars and all."""
+    from flint import arb, fmpq
+
+    found = []
+    for value, bar in zip(side.value.tolist(), side.radius.tolist(), strict=True):
+        exact = arb(fmpq(value.numerator, value.denominator)) if is_exact(value) else arb(value)
+        found.append(exact + arb(0, bar) if bar else exact)
+    return found
+
+
+FADED = LEAST / np.finfo(float).eps
+"""Size at and below which a factor of a product may have underflowed, if the others are at most 1/eps (5e15)."""
+
+UNDERFLOW = "Underflow may have taken all digits of both sides; logarithms would keep them."
+
+
+def underflown(left: Series, right: Series) -> NDArray[np.bool_]:
+    """Whether underflow may have taken the digits of both sides, which no error bar tells."""
+    if weakest(left.evidence, right.evidence) is not Evidence.FLOAT64:
+        return np.zeros(len(left), dtype=bool)
+    left, right = left.in_float64, right.in_float64
+    sizes = [np.abs(number.astype(float)) for side in (left, right) for number in (side.value, side.radius)]
+    return np.asarray((np.maximum.reduce(sizes) <= FADED) & (not left.log))
+
+
+def _zero(side: Series) -> NDArray[np.bool_]:
+    return np.asarray((side.value == 0) & (side.radius == 0))
+
+
+def _known(side: Series, value: float) -> NDArray[np.bool_]:
+    return np.asarray((side.value.astype(float) == value) & side.bounded)
+
+
+def _narrow(left: Series, right: Series, scale: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
+    bars = (left.radius + right.radius).astype(float)
+    if left.log:
+        return np.asarray(bars <= ALLOWANCE)
+    if scale is None:
+        scale = np.maximum(abs(left.value).astype(float), abs(right.value).astype(float))
+    return np.asarray((bars <= ALLOWANCE * scale) & np.isfinite(bars), dtype=bool)
+
+
+def _same_scale(left: Series, right: Series) -> None:
+    if left.log != right.log:
+        raise ValueError("one side is given in logarithms and the other is not")
+
+
+def curve_of(
+    measured: Series,
+    bounds: Mapping[Literal["upper", "lower"], NDArray[Any]],
+    *,
+    vacuous_above: float = np.inf,
+    predicted: float | None = None,
+) -> Curve:
+    """The measured series for a plot with its bounds, all of them on the series' scale; the curve is on the natural."""
+
+    def natural(values: Any) -> list[float]:
+        with np.errstate(over="ignore"):
+            found: list[float] = (np.exp(values) if measured.log else np.asarray(values)).tolist()
+        return found
+
+    return Curve(
+        step=[] if measured.step is None else measured.step.tolist(),
+        measured=natural(measured.known),
+        upper=natural(bounds["upper"]) if "upper" in bounds else None,
+        lower=natural(bounds["lower"]) if "lower" in bounds else None,
+        vacuous_above=natural([vacuous_above])[0] if np.isfinite(vacuous_above) else None,
+        clock=measured.clock,
+        predicted=predicted,
+    )
+
+
+def left_out(run: Any, measured: Series, first: int | None = None) -> str:
+    """The first decade of training steps without a measurement, from the first step spoken of to the run's end, or "".
+
+    The end counts where the settings chose the recorded steps: that of the longest stage. Without ``first`` nothing
+    else counts.
+    """
+    lengths = getattr(run, "lengths", ())
+    if measured.step is None or measured.clock != "t" or not (lengths or first is not None):
+        return ""
+    start = max(first or 1, 1)
+    return without_a_step(measured.step, start, max(lengths, default=start))
+
+
+def unseen(
+    run: Any,
+    measured: Series,
+    evidence: Evidence,
+    first: int | None = None,
+    speaks: Callable[[NDArray[np.float64]], NDArray[np.bool_]] = lambda step: np.ones(len(step), dtype=bool),
+) -> str:
+    """The first training steps that a statement about each speaks of and nothing was measured at, or "".
+
+    From ``first``, or the first measured one, to the run's end where the settings chose the recorded steps, else to the
+    last measured one. With the evidence float64 recorded steps speak for those between, as far apart as the run says;
+    with any other evidence for none but themselves.
+    """
+    lengths = getattr(run, "lengths", ())
+    if measured.step is None or measured.clock != "t":
+        return ""
+    reach = getattr(run, "between", DECADE) if lengths else DECADE
+    if evidence is not Evidence.FLOAT64:
+        reach = 1.0
+    elif reach >= DECADE:
+        return left_out(run, measured, first)
+    recorded = np.unique(measured.step.astype(float))
+    start = max(recorded[0] if first is None else first, 1)
+    end = max(lengths, default=recorded[-1])
+    step = np.array([start - 1, *recorded[(recorded >= start) & (recorded <= end)], end + 1])
+    wide = (step[1:] > np.maximum(step[:-1] + 1, reach * step[:-1])) & (speaks(step[:-1] + 1) | speaks(step[1:] - 1))
+    if not wide.any():
+        return ""
+    at = int(np.argmax(wide))
+    return f"t = {position_text(step[at] + 1)} to {position_text(step[at + 1] - 1)}"
+
+
+def looked_at(measured: Series) -> str:
+    """In words, how many training steps there are measurements at, where not at each from first to last; else ""."""
+    if measured.step is None or measured.clock != "t" or not len(measured):
+        return ""
+    step = np.unique(measured.step.astype(float))
+    if len(step) > step[-1] - step[0]:
+        return ""
+    ends = " to ".join(map(position_text, (step[0], step[-1])))
+    return f" Looked at {len(step)} of the steps t = {ends}."
+
+
+def without_a_step(recorded: NDArray[Any], start: int, end: int) -> str:
+    """The first decade from ``start`` to ``end`` without a recorded step, or ""."""
+    step = np.unique(np.maximum([start, *recorded.astype(float), end], start))
+    wide = np.flatnonzero(step[1:] > DECADE * step[:-1])
+    if not len(wide):
+        return ""
+    before, after = (position_text(step[at]) for at in (wide[0], wide[0] + 1))
+    return f"t = {before} to {after}"

@@ -1,0 +1,95 @@
+"""Statements that two things are equal."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.claims.judgements.compare import UNDERFLOW, Outcome, compare_equal, looked_at, underflown, unseen
+from marginaudit.claims.series import Series, as_floats, as_series
+from marginaudit.claims.verdict import Evidence, Finding, Verdict, not_applicable, weakest
+from marginaudit.orders import counted
+
+
+@dataclass(frozen=True)
+class Equal:
+    """measured = expected, entry by entry.
+
+    Attributes
+    ----------
+    measure, expected : from a run to two series of the same entries
+    scale : from a run to what the rounding allowance is relative to, entry by entry; by default the
+        larger of the two sides
+    witness : from a run to what shows a violation, as plain JSON data
+    note : from a run to what else the reader is to know, "" for nothing
+    """
+
+    measure: Callable[[Any], Series]
+    expected: Callable[[Any], Series]
+    scale: "Callable[[Any], NDArray[np.float64]] | None" = None
+    witness: "Callable[[Any], Mapping[str, Any] | None]" = field(default=lambda _: None)
+    note: "Callable[[Any], str]" = field(default=lambda _: "")
+
+    kind = "equality"
+
+    def judge(self, run: Any) -> Finding:
+        """The verdict on a run: equal within error bars that are themselves no wider than the allowance."""
+        left, right = as_series(self.measure(run), "measure"), as_series(self.expected(run), "expected")
+        if not len(left):
+            return not_applicable("the dataset has nothing of which the statement speaks")
+        if len(right) != len(left):
+            raise ValueError(f"got {len(right)} expected values, expected {len(left)}: one for each measured")
+        scale = None if self.scale is None else np.broadcast_to(self.scale(run), (len(left),))
+        return self._compared(run, left, right, scale)
+
+    @np.errstate(over="ignore", invalid="ignore")  # of values near float64's ends
+    def _compared(self, run: Any, left: Series, right: Series, scale: NDArray[np.float64] | None) -> Finding:
+        outcomes, evidence = compare_equal(left, right, scale), weakest(left.evidence, right.evidence)
+        faded, exact = underflown(left, right), evidence is Evidence.EXACT
+        if not exact:
+            left, right = left.in_float64, right.in_float64
+        difference, size = np.abs(left.value - right.value), scale
+        if left.log:
+            size = np.ones(len(left))
+        elif size is None:
+            size = np.maximum(np.abs(left.value), np.abs(right.value))
+        relative, some = np.zeros(len(left)), (size > 0).astype(bool)
+        relative[some] = as_floats(np.asarray(difference[some] / size[some]))
+        # an entry that differs beyond its bars is worse than any that does not
+        at = int(np.lexsort((relative, outcomes))[-1])
+        bars = 0.0 if exact else float(left.radius[at] + right.radius[at])
+        allowance = bars / size[at] if bars and size[at] else 0.0
+        where = left.label[at] if left.label else "" if left.step is None else f"{left.clock} = {left.at(at)}"
+        verdicts = {
+            Outcome.TRUE: Verdict.HOLDS,
+            Outcome.UNSURE: Verdict.INCONCLUSIVE,
+            Outcome.FALSE: Verdict.VIOLATED,
+        }
+        measured, expected = left.shown(at), right.shown(at)
+        differing = int((outcomes == Outcome.FALSE).sum())
+        entries = counted(len(left), "entry", "entries")
+        compared = (
+            f"{differing} of {entries} {'differs' if differing == 1 else 'differ'}"
+            if differing
+            else f"{entries} compared"
+        )
+        return Finding(
+            verdict=verdicts[Outcome(int(outcomes.max()))],
+            evidence=evidence,
+            measured=measured,
+            bound=expected,
+            worst_step=left.at(at),
+            first_violation=left.first(outcomes == Outcome.FALSE),
+            detail=(
+                f"{compared}; largest {'difference of logarithms' if left.log else 'relative difference'} "
+                f"{float(relative.max()):.1e}"
+                f"{f' ({where})' if where else ''}, rounding allowance {allowance:.1e}. "
+                f"{f'{UNDERFLOW} ' if outcomes[at] == Outcome.UNSURE and faded[at] else ''}"
+                f"{self.note(run)}"
+            ).rstrip()
+            + (looked_at(left) if outcomes.max() == Outcome.TRUE else ""),
+            witness=self.witness(run) if differing else None,
+            left_out=unseen(run, left, evidence),
+        )

@@ -1,0 +1,195 @@
+"""Statements about a limit or a rate that a measured quantity approaches."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marginaudit.claims.judgements.compare import curve_of
+from marginaudit.claims.series import FORMULA_ROUNDING, Series, as_series, exactly, position, position_text
+from marginaudit.claims.verdict import Evidence, Finding, Verdict, weakest
+from marginaudit.orders.arrays import Floats
+
+if TYPE_CHECKING:
+    import flint
+
+NEAR = 0.01
+"""Relative distance from the prediction below which a limit counts as reached."""
+
+SETTLED = 0.005
+"""A distance that changes by no more than this, relative, over half a decade has settled, and does not fall."""
+
+STEADY = 0.5
+"""Largest spread of a settled distance, as a share of what lies beyond the error bars."""
+
+RESOLVED = 1e-4
+"""A distance within error bars that are no wider than this counts as 0."""
+
+VANISHING = 0.2
+"""A rate that falls by this factor over the last decade tends to 0."""
+
+FEWEST = 3
+"""Entries of each half of the last decade, before a distance counts as settled."""
+
+OFF_A_DECADE = 0.1
+"""Largest distance, in decades, of an entry from the decade that it stands for."""
+
+ALTERNATING = 0.8
+"""Smallest share of changes from entry to entry that turn back in a cycle."""
+
+FEWEST_TURNS = 5
+"""Fewest turns in each half of the last decade of a cycle."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """measured(t) tends to predicted; or, with ``positive``, to some limit > 0, which should be the predicted one.
+
+    A run that stops early says nothing of a limit, so it is decided only where the whole last decade lies in the
+    asymptotic regime. It holds when over the last three decades the relative distance falls each time, or lies
+    within narrow error bars, and ends below 1 %. It is violated when in the last decade the distance from a stated
+    value is beyond the error bars and does not fall, or the quantity turns back from entry to entry in a cycle that
+    does not die out; and when a quantity whose limit is to be positive vanishes there. Anything else is inconclusive,
+    and so is a run for which there is no prediction (NaN), unless it is in such a cycle.
+
+    Distances are float64's, and so is the evidence, unless the prediction is a Fraction, an integer or a ball, or a
+    cycle shows by the measured quantity alone: then it is certified where the quantity is.
+
+    Attributes
+    ----------
+    measure : from a run to the measured series, with steps; logarithms are judged on the natural scale
+    predicted : from a run to the predicted limit, not 0; a float, or as `Bounded` takes its bounds
+    regime : from a run to the step from which the asymptotic regime has to be visible
+    uncertainty : float
+        Of the prediction, relative.
+    positive : bool
+        The statement is only that the limit is positive.
+    """
+
+    measure: Callable[[Any], Series]
+    predicted: "Callable[[Any], float | Fraction | flint.arb]"
+    regime: "Callable[[Any], float]"
+    uncertainty: float = 0.0
+    positive: bool = False
+
+    kind = "limit"
+    late = True
+
+    def judge(self, run: Any) -> Finding:
+        """The verdict on a run."""
+        measured, predicted = as_series(self.measure(run), "measure").natural, self.predicted(run)
+        if predicted == 0:
+            raise ValueError("got 0 as predicted, and distances are relative to it: measure 1 more, which tends to 1")
+        step = measured.along("a limit is approached")
+        if not len(measured):
+            return Finding(Verdict.INCONCLUSIVE, detail="The run recorded too few steps to show a limit.")
+        return self._judged(measured, step, predicted, in_regime=bool(step[-1] / 10 >= self.regime(run)))
+
+    @np.errstate(over="ignore", invalid="ignore")  # of values near float64's ends
+    def _judged(self, found: Series, step: Floats, limit: Any, *, in_regime: bool) -> Finding:
+        measured, stated, surest = found.in_float64, exactly(limit, (1,)), weakest(found.evidence, Evidence.CERTIFIED)
+        predicted, off = float(limit), 0.0 if stated is None else float(stated.in_float64.radius[0])
+        evidence = surest if stated is not None and not self.uncertainty else Evidence.FLOAT64
+        if in_regime and not self.positive and _cycles(measured, step):
+            return _cycle(measured, step, predicted, surest)
+        if np.isnan(predicted):
+            return Finding(
+                Verdict.INCONCLUSIVE,
+                evidence,
+                measured=measured.shown(len(measured) - 1),
+                detail="The run reached no state from which the limit is predicted.",
+            )
+        distance = np.abs(measured.value - predicted) / abs(predicted)
+        bars = (measured.radius + off) / abs(predicted) + self.uncertainty
+        if evidence is not Evidence.FLOAT64:
+            bars = bars + FORMULA_ROUNDING * distance
+        last = position(step[-1])
+        marks = [int(np.argmin(np.abs(np.log(step) - np.log(last / 10**k)))) for k in (3, 2, 1, 0)]
+        seen = (np.abs(np.log10(step[marks]) - np.log10(last) + np.array([3, 2, 1, 0])) < OFF_A_DECADE).all()
+        if in_regime and seen and _approached(distance[marks], bars[marks]):
+            verdict = Verdict.HOLDS
+        elif in_regime and (self._vanishes(step, measured) if self.positive else _elsewhere(step, distance, bars)):
+            verdict = Verdict.VIOLATED
+        else:
+            verdict = Verdict.INCONCLUSIVE
+        shown = ", ".join(
+            f"{f'{100 * distance[m]:.3g} %' if measured.bounded[m] else 'not known'} at {measured.clock} = "
+            f"{position_text(step[m])}"
+            for m in marks
+        )
+        cause = {
+            Verdict.HOLDS: "",
+            Verdict.VIOLATED: " It vanishes." if self.positive else " It has settled elsewhere.",
+            Verdict.INCONCLUSIVE: f" Not decided by {measured.clock} = {position_text(last)}.",
+        }[verdict]
+        return Finding(
+            verdict=verdict,
+            evidence=evidence,
+            measured=measured.shown(len(measured) - 1),
+            bound=predicted,
+            worst_step=last,
+            first_violation=last if verdict is Verdict.VIOLATED else None,
+            detail=f"Relative distance from the prediction: {shown}; error bars {bars[-1]:.1e}.{cause}",
+            curve=curve_of(measured, {}, predicted=None if np.isnan(predicted) else predicted),
+        )
+
+    def _vanishes(self, step: Floats, measured: Series) -> bool:
+        early = (step >= step[-1] / 10) & (step <= step[-1] / 8)
+        if not early.any():
+            return False
+        before = np.median(measured.value[early])
+        after = np.median(measured.upper[step >= 0.8 * step[-1]])
+        return bool(before > 0 and after < VANISHING * before)
+
+
+def _approached(distance: Floats, bars: Floats) -> bool:
+    """Whether distances a decade apart fall, each time by more than `SETTLED`, or are 0 as far as seen."""
+    zero = (distance <= bars) & (bars <= RESOLVED)
+    falls = distance[1:] + bars[1:] < (1 - SETTLED) * (distance[:-1] - bars[:-1])
+    return bool((falls | zero[1:]).all() and distance[-1] + bars[-1] < NEAR)
+
+
+def _elsewhere(step: Floats, distance: Floats, bars: Floats) -> bool:
+    """Whether in the last decade distances are beyond the error bars, and those of its second half are no smaller."""
+    decade = step >= step[-1] / 10
+    late = step >= step[-1] / np.sqrt(10)
+    if min((decade & ~late).sum(), late.sum()) < FEWEST:
+        return False
+    before, after = distance[decade & ~late], distance[late]
+    room = (distance - bars)[decade].min()
+    spread = np.ptp(distance[decade])
+    return bool(room > 0 and spread <= STEADY * room and np.median(after) >= (1 - SETTLED) * np.median(before))
+
+
+def _cycles(measured: Series, step: Floats) -> bool:
+    """Whether in the last decade it turns back from entry to entry, beyond the error bars and no less in the end."""
+    decade = step >= step[-1] / 10
+    turns = np.diff(measured.value[decade])
+    size, half = np.abs(turns), len(turns) // 2
+    bars = 2 * float(measured.radius[decade].max())
+    return bool(
+        half >= FEWEST_TURNS
+        and np.mean(turns[1:] * turns[:-1] < 0) >= ALTERNATING
+        and np.median(size) > bars + NEAR * np.abs(measured.value[decade]).max()
+        and np.median(size[half:]) >= (1 - SETTLED) * np.median(size[:half])
+    )
+
+
+def _cycle(measured: Series, step: Floats, predicted: float, evidence: Evidence) -> Finding:
+    decade = step >= step[-1] / 10
+    values = np.sort(measured.value[decade])
+    low, high = np.median(values[: len(values) // 2]), np.median(values[len(values) // 2 :])
+    return Finding(
+        Verdict.VIOLATED,
+        evidence,
+        measured=measured.shown(len(measured) - 1),
+        worst_step=position(step[-1]),
+        first_violation=position(step[-1]),
+        detail=(
+            f"From {measured.clock} = {position_text(step[decade][0])} to {position_text(step[-1])} it goes back "
+            f"and forth between about {low:.4g} and {high:.4g}, and this does not die out."
+        ),
+        curve=curve_of(measured, {}, predicted=None if np.isnan(predicted) else predicted),
+    )

@@ -1,0 +1,5 @@
+"""Claims of arXiv 2409.17335: its theorems, the run that they are judged on, and measured quantities."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,100 @@
+"""Algorithm 1 as a `Config` asks for it: the recorded steps, training, the enclosure of stage 2."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marginaudit.claims.ntp.config import FARTHEST, PAPER_STEPS, Config
+from marginaudit.margins.ntp import MaxMargin
+from marginaudit.orders.ntp import Dataset
+from marginaudit.training.ntp import Progress, Training, train
+from marginaudit.training.ntp.far.horizon import LATE_SWITCH
+from marginaudit.training.ntp.stage1 import STAGE1_STEPS
+
+if TYPE_CHECKING:
+    from marginaudit.training.ntp.certified.enclosure import Enclosure
+
+EVERY_STEP_TO = 2_000
+"""Stages up to this length are audited at every step; longer ones beyond it at log-spaced steps."""
+
+LISTED_STEPS = (2, 10, 100, 900, *(10**power for power in range(3, 19)))
+"""The steps of the table of direction errors; recorded unless others are asked for."""
+
+MOST_SCORES = 20_000_000
+"""Scores x^T W_kq q that a recorded run may hold; with more pairs fewer steps are audited one by one."""
+
+
+def recorded_steps(dataset: Dataset, config: Config, steps2: int) -> tuple[int, ...]:
+    """The steps at which both stages are recorded, stage 2 being ``steps2`` long.
+
+    It may end before the length that was asked for.
+    """
+    last = max(config.steps1, steps2)
+    if config.at is not None:
+        return tuple(t for t in config.at if t <= last)
+    pairs = sum(len(set(sample.tokens)) for sample in dataset.samples)
+    every = min(EVERY_STEP_TO, max(100, MOST_SCORES // pairs))
+    return tuple(sorted({*dense_steps(last, every), config.steps1, steps2}))
+
+
+def dense_steps(last: int, every: int = EVERY_STEP_TO) -> tuple[int, ...]:
+    """Every step to ``every``, beyond it 100 a decade, beyond 1e6 20, the listed, the last.
+
+    >>> len(dense_steps(900)), len(dense_steps(100_000)), len(dense_steps(10**18))
+    (901, 2172, 2513)
+    """
+    found = set(range(min(last, every) + 1)) | {step for step in LISTED_STEPS if step <= last}
+    for start, end, a_decade in ((every, LATE_SWITCH, 100), (LATE_SWITCH, FARTHEST, 20)):
+        end = min(end, last)
+        if start < end:
+            count = int(np.ceil(a_decade * np.log10(end / start))) + 1
+            found |= set(np.rint(np.geomspace(start, end, count)).astype(int).tolist())
+    return tuple(sorted({*found, last}))
+
+
+def true_steps(config: Config) -> int:
+    """Most steps taken one by one, both stages together: these take the time."""
+    return min(config.steps1, STAGE1_STEPS) + min(FARTHEST if config.steps2 is None else config.steps2, LATE_SWITCH)
+
+
+def train_against(
+    dataset: Dataset, config: Config, ov: MaxMargin | None, kq: MaxMargin | None, progress: Progress | None = None
+) -> Training:
+    """Algorithm 1 with direction errors against the given solutions, where there are any."""
+    return train(
+        dataset,
+        steps1=config.steps1,
+        steps2=PAPER_STEPS if config.steps2 is None else config.steps2,
+        lr1=config.lr1,
+        lr2=config.lr2,
+        at=config.at,
+        optimizer=config.optimizer,
+        ov_reference=ov,
+        kq_reference=kq,
+        progress=progress,
+    )
+
+
+def enclosed_steps(
+    dataset: Dataset, config: Config, kq: MaxMargin | None, steps: int, at: list[int] | None
+) -> "Enclosure | str":
+    """The first steps of stage 2 enclosed rigorously, or why they are not."""
+    if config.optimizer != "ngd":
+        return "the run is plain gradient descent"
+    if kq is None:
+        return "W*_kq is not known"
+    from marginaudit.training.ntp.certified.enclosure import NotEnclosable, enclose
+
+    try:
+        return enclose(dataset, kq, steps1=config.steps1, steps=steps, lr1=config.lr1, lr2=config.lr2, at=at)
+    except NotEnclosable as reason:
+        return str(reason)
+
+
+def load() -> None:
+    """Do training's deferred imports now."""
+    import scipy.integrate  # noqa: F401
+
+    from marginaudit.training.ntp.steps.compiled import root_of_squares
+
+    root_of_squares(np.zeros(1))  # numba reads its tables at its first call

@@ -1,0 +1,82 @@
+"""Error bars of a run's measured quantities, from the error of its weights."""
+
+from typing import Literal
+
+import numpy as np
+
+from marginaudit.claims.ntp.run import Run
+from marginaudit.claims.series import FORMULA_ROUNDING
+from marginaudit.orders.arrays import Floats
+from marginaudit.training.ntp import StageRecord
+from marginaudit.training.ntp.steps.underflow import TINY, longest
+
+EPS = float(np.finfo(float).eps)
+
+
+def state_error(stage: StageRecord) -> Floats:
+    """Bound on the distance of each recorded W from the exact trajectory, shape (records,).
+
+    ``distance_error`` is at least that distance over ||W||, and 2 or NaN where nothing is known; the start is exact.
+    """
+    known = stage.distance_error < 2
+    error = np.where(known, np.where(known, stage.distance_error, 0.0) * stage.norm, np.inf)
+    return np.where(stage.step == 0, 0.0, error)
+
+
+def _carried(run: Run, stage: StageRecord, tokens: Literal[1, 2]) -> Floats:
+    """Bound on the error of products of W with one or two tokens: 0 where all tokens are zeros."""
+    size = longest(run.dataset.embeddings)
+    return max(size**tokens, TINY) * state_error(stage) if size > 0 else np.zeros(len(stage))
+
+
+def margin_error(run: Run, stage: StageRecord) -> Floats:
+    """Bound on the error of each (e_{n(x)} - e_v)^T W x of a record of stage 1, shape (records,)."""
+    return np.asarray(np.sqrt(2) * _carried(run, stage, 1) + FORMULA_ROUNDING * stage.norm)
+
+
+def score_error(run: Run) -> Floats:
+    """Bound on the error of each difference (x - z)^T W q of two scores of one query of stage 2, shape (records,).
+
+    That of W times |x - z| |q|, and the rounding of s What + rho and of their differences; at the start all are 0.
+    """
+    stage = run.training.stage2
+    size = stage.along * np.abs(stage.reference).max(initial=0.0) + np.abs(stage.rest).max(axis=1, initial=0.0)
+    error = 2 * _carried(run, stage, 2) + EPS * (16 * size + 64)
+    return np.where(stage.step == 0, 0.0, error)
+
+
+def moved_attention(error: Floats, log_other: Floats) -> Floats:
+    """Bound on the error of a difference Phi_z - Phi_y of two labels' attention in one sentence.
+
+    Where differences of scores are off by ``error``, the weight other than y's, exp(``log_other``), is off by a factor
+    exp(error) at most, and Phi by the integral of Phi (1 - Phi) <= 1/4; 16 EPS are for the sum that makes Phi.
+
+    >>> moved_attention(np.array([1e-9, np.inf]), np.array([-40.0, -40.0])).round(12).tolist()
+    [0.0, 2.0]
+    """
+    with np.errstate(over="ignore"):
+        other = np.exp(np.minimum(log_other + error, 0.0))
+    return np.asarray(np.minimum(error / 2, 2 * other * np.minimum(error, 1.0)) + 16 * EPS)
+
+
+def log_excess_error(run: Run) -> Floats:
+    """Bound on the error of log(Loss - infimum) at each record of stage 2; the margins of W_ov are one A.
+
+    A sample's excess is log(1 + Q), Q proportional to sum_v (exp(A x_v) - 1) with x_v = 1 - Phi_y + Phi_v, at most
+    twice the other tokens' weight w. With the differences of scores off by e, log x_v is off by e, log(exp(A x) - 1) by
+    A x / (1 - exp(-A x)) <= 1 + A x times that, and the logarithm of the excess by no more. A's own error moves it by
+    at most 2 + 2 w + 1/A times as much.
+    """
+    training, stage = run.training, run.training.stage2
+    error = score_error(run)
+    with np.errstate(over="ignore"):
+        w = np.exp(np.minimum(stage.log_other_weight + error, 0.0))
+    of_scores = (error + 16 * EPS) * (1 + 2 * training.margin * w)
+    of_margin = training.margin_error * (2 + 2 * w + 1 / training.margin)
+    finite = np.where(np.isfinite(stage.log_excess), stage.log_excess, 0.0)
+    return np.asarray(of_scores + of_margin + log_rounding(finite))
+
+
+def log_rounding(value: Floats) -> Floats:
+    """Rounding of the logarithm of a sum over samples and tokens of positive terms, each from a few operations."""
+    return FORMULA_ROUNDING * np.maximum(1, np.abs(value))

@@ -1,0 +1,254 @@
+"""A run that somebody else trained and recorded, judged like our own one at the steps that its file holds."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from marginaudit.claims.answers.conformity import Conformity
+from marginaudit.claims.claim import BeyondTheRun
+from marginaudit.claims.ntp.config import Config, RecordedConfig
+from marginaudit.claims.ntp.run import Run
+from marginaudit.claims.ntp.solving import trainable
+from marginaudit.orders import InputError, counted, printable, shown_path
+from marginaudit.orders.ntp import Dataset
+from marginaudit.training.conformity import Departure
+from marginaudit.training.ntp import Progress, Stage1, Stage2, Training
+from marginaudit.training.ntp.recorded.causes import NOT_FROZEN
+from marginaudit.training.ntp.recorded.conformity import STEPS1, compared
+from marginaudit.training.ntp.recorded.trajectory import Trajectory, read_trajectory
+from marginaudit.training.trajectory import Recorded
+
+
+class RecordedRun(Run):
+    """A dataset, its two solutions, and a trajectory from a file.
+
+    Where the trajectory departs from Algorithm 1, no premise of a statement on its weights is met: see `departs`.
+
+    Raises
+    ------
+    InputError
+        n is no function on the whole vocabulary, or the file holds no trajectory of the dataset.
+    """
+
+    takes_own_steps = False
+
+    def __init__(self, dataset: Dataset, config: Config, progress: Progress | None, path: Path) -> None:
+        self.path = path
+        read = read_trajectory(path, trainable(dataset, dataset.name))
+        self.trajectory = read.with_step_sizes(config.lr1, config.lr2)
+        first, second = self.trajectory.stage1, self.trajectory.stage2
+        own = replace(
+            config,
+            steps1=STEPS1 if first is None else int(first.step[-1]),
+            steps2=0 if second is None else int(second.step[-1]),
+            lr1=self.trajectory.lr1,
+            lr2=self.trajectory.lr2,
+            at=None,
+            optimizer="ngd",
+            certify=0,
+        )
+        super().__init__(dataset, own, progress)
+
+    @cached_property
+    def conformity(self) -> Conformity:
+        """The trajectory, record by record beside Algorithm 1."""
+        return _compared(self.dataset, self.path, self.trajectory, self._reached)
+
+    def _reached(self, share: float) -> None:
+        if self._progress is not None:
+            self._progress(round(share * (self.config.steps1 + self.steps2)))
+
+    @property
+    def departs(self) -> bool:
+        """Whether it is not Algorithm 1, or rounding may hide that it is not."""
+        return not self.conformity.premises_met
+
+    @property
+    def undecided(self) -> str:
+        """Note on records that rounding explains whatever they are; "" if there are none."""
+        decided, records = self.conformity.decided, self.conformity.records
+        if not self.conformity.conforms or self.conformity.premises_met:
+            return ""
+        return (
+            f"Of {counted(records, 'record')} {decided} are decided to be Algorithm 1's; rounding explains the others, "
+            "so that no proof speaks."
+        )
+
+    @property
+    def steps2(self) -> int:
+        """The last recorded step of stage 2."""
+        return self.config.steps2 or 0
+
+    @property
+    def stopped(self) -> None:
+        """Always None: a recorded run is never cut short."""
+
+    @property
+    def first_steps(self) -> None:
+        """Always None: no steps are computed for a recorded run."""
+
+    @property
+    def training(self) -> Training:
+        """Both stages at the recorded weights, for statements about stage 2; of W_kq alone where W_ov is not known."""
+        found, reason = self.trained, self._no_ov
+        at = self.conformity.departs_at
+        if not reason and at is not None and at.stage == 1 and not found.common_margin:
+            reason = "stage 1 of the trajectory departs, and the margins of its W_ov are not one"
+        return without_ov(found, reason) if reason else found
+
+    @property
+    def _no_ov(self) -> str:
+        """Why the W_ov of stage 2 is not known; "" where it is."""
+        last = self.conformity.stages[-1]
+        if self.trajectory.stage1 is None and not last.premise_met:
+            return "the file has no W_ov, which is known only of a trajectory that is decided to be Algorithm 1's"
+        if last.stage == 2 and str(last.rule("Algorithm 1")).startswith(NOT_FROZEN):
+            return "W_ov is not frozen in stage 2 of the trajectory, and the file has it at the steps of stage 1 alone"
+        return ""
+
+    @property
+    def stage1_steps(self) -> Stage1:
+        """The recorded steps, with the errors of their weights."""
+        return self.trained.stage1
+
+    @property
+    def stage1(self) -> Stage1:
+        """The recorded steps alone, without the closed form."""
+        return self.stage1_steps
+
+    def recorded_steps(self, stage: Literal[1, 2]) -> tuple[int, ...]:
+        """The steps in the file."""
+        found = self._record(stage)
+        return () if found is None else tuple(found.step.tolist())
+
+    def require_recorded(self, stage: Literal[1, 2]) -> None:
+        """Ask the premise of the stage's records, and raise unless the file has the stage.
+
+        Raises
+        ------
+        BeyondTheRun
+            It has not.
+        """
+        if self._record(stage) is None:
+            raise BeyondTheRun(f"the trajectory has no stage {stage}")
+        self.ask_premise()
+
+    def _record(self, stage: Literal[1, 2]) -> Recorded | None:
+        return self.trajectory.stage1 if stage == 1 else self.trajectory.stage2
+
+    @property
+    def trained(self) -> Training:
+        """Both stages at the recorded weights.
+
+        Raises
+        ------
+        BeyondTheRun
+            There are too many tokens.
+        """
+        self.ask_premise()
+        return self._trained
+
+    @cached_property
+    def _trained(self) -> Training:
+        from marginaudit.training.ntp.recorded.training import recorded_training
+
+        self.require_dense()
+        stages = self.conformity.stages
+        found = recorded_training(self.dataset, self.trajectory, stages, self.solved("ov"), self.solved("kq"))
+        return unknown_loss(found) if self._no_ov else found
+
+    def facts(self) -> dict[str, Any]:
+        """The trajectory's entry in report.json."""
+        return self.conformity.as_document() | {
+            "line": self.conformity.line,
+            "premises_met": self.conformity.premises_met,
+        }
+
+
+OF_W_OV = frozenset({"B", "W_ov", "margin", "margin_spread", "margin_error", "common_margin"})
+"""What of a training depends on W_ov."""
+
+OF_LOSS = frozenset(
+    ("loss", "log_loss", "log_excess", "gradient_norm", "log_gradient_norm", "descent_reference", "descent_rest")
+)
+"""Columns of stage 2 that depend on W_ov."""
+
+
+def unknown_loss(training: Training) -> Training:
+    """A training whose W_ov is not that of the run: NaN in the columns of stage 2 that depend on it."""
+    unknown = dict.fromkeys(OF_LOSS, np.full(len(training.stage2), np.nan))
+    return replace(training, stage2=replace(training.stage2, **unknown))
+
+
+class _Unknown:
+    """What raises `BeyondTheRun` with a reason where one of ``unknown`` is asked for."""
+
+    unknown: ClassVar[frozenset[str]]
+    reason: str
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in type(self).unknown:
+            raise BeyondTheRun(object.__getattribute__(self, "reason"))
+        return super().__getattribute__(name)
+
+
+class _Stage2WithoutOV(_Unknown, Stage2):
+    unknown = OF_LOSS
+
+
+class _WithoutOV(_Unknown, Training):
+    unknown = OF_W_OV
+
+
+def without_ov(training: Training, reason: str) -> Training:
+    """The same training, of which what depends on W_ov raises `BeyondTheRun` with a reason.
+
+    Raises
+    ------
+    BeyondTheRun
+        By the training, where one of `OF_W_OV` or `OF_LOSS` is asked for.
+    """
+    stage2 = _Stage2WithoutOV(**vars(training.stage2))
+    object.__setattr__(stage2, "reason", reason)
+    found = _WithoutOV(**vars(training) | {"stage2": stage2})
+    object.__setattr__(found, "reason", reason)
+    return found
+
+
+def conformity(
+    dataset: Dataset, origin: str, file: Path, config: RecordedConfig, progress: Callable[[float], None]
+) -> Conformity:
+    """Compare the trajectory of a file with Algorithm 1; ``origin`` is the dataset's place in errors.
+
+    Raises
+    ------
+    InputError
+        n is no function on the dataset's whole vocabulary, or the file is no trajectory of it, or has stage 1 without
+        the step.
+    """
+    data = trainable(dataset, origin)
+    trajectory = read_trajectory(file, data).with_step_sizes(config.lr1, config.lr2)
+    recorded = trajectory.stage1
+    if config.steps1 is not None and recorded is not None and config.steps1 not in recorded.step:
+        got = f"no record of step {config.steps1}, from which W_ov was frozen"
+        raise InputError(f"{shown_path(file)}: step1", got=got, expected="one of its steps, or no stage 1")
+    return _compared(data, file, trajectory, progress, config.steps1)
+
+
+def _compared(
+    data: Dataset, file: Path, trajectory: Trajectory, progress: Callable[[float], None], steps1: int | None = None
+) -> Conformity:
+    """The trajectory of a file beside Algorithm 1, by its own step sizes."""
+    found = tuple(compared(data, trajectory, progress=progress, steps1=steps1))
+    after = STEPS1 if steps1 is None else steps1
+    assumed = f", W_ov being Algorithm 1's after {after} steps" if found[0].stage == 2 else ""
+    return Conformity(printable(data.name), shown_path(str(file)), found, "Algorithm 1", _place, assumed)
+
+
+def _place(at: Departure) -> str:
+    """Stage, step, and the column of W_ov or W_kq."""
+    return f"stage {at.stage}, step {at.step}, {'query' if at.stage == 2 else 'token'} {printable(at.token)}"

@@ -1,0 +1,55 @@
+"""The claims of arXiv 2409.17335, in its order, one theorem a file, and the sharper ones of this project.
+
+The text that was read is a scan without page numbers, which does not say its version. Many of its formulas are
+illegible; they are quoted as the proofs have them, and a constant that was not legible is `reconstructed`.
+"""
+
+from marginaudit.claims.claim import Ledger
+from marginaudit.claims.ntp.appendix_a_gradients import eq5_eq6
+from marginaudit.claims.ntp.appendix_b_stage1 import lemma2, proposition1
+from marginaudit.claims.ntp.appendix_c_stage2 import (
+    corollary1,
+    lemma3,
+    lemma4,
+    lemma5,
+    lemma6,
+    lemma7,
+    theorem1,
+    theorem1_rate,
+    theorem1_squared,
+    theorem2,
+    theorem2_floor,
+)
+from marginaudit.claims.ntp.appendix_d_orders import example1, example2, proposition2, theorem3, theorem3_prediction
+
+THEOREMS = (
+    eq5_eq6,
+    proposition1,
+    lemma2,
+    lemma3,
+    corollary1,
+    lemma4,
+    lemma5,
+    lemma6,
+    lemma7,
+    theorem1,
+    theorem2,
+    theorem2_floor,
+    proposition2,
+    theorem3,
+    theorem3_prediction,
+    example1,
+    example2,
+    theorem1_rate,
+    theorem1_squared,
+)
+"""Modules of this paper's theorems, each with its `CLAIMS`."""
+
+CLAIMS = Ledger(
+    sorted(
+        (claim for theorem in THEOREMS for claim in theorem.CLAIMS),
+        key=lambda claim: claim.id.startswith("sharp."),
+    )
+)
+
+ALL = tuple(CLAIMS.values())

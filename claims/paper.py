@@ -1,0 +1,370 @@
+"""A paper: its kind of dataset, its claims, and their runs, tables and figures."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import nan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from marginaudit.claims.answers.results import Lists, Solved, Trained
+from marginaudit.claims.answers.sweeps import Sweeps
+from marginaudit.claims.claim import NOT_STATED, Claim
+from marginaudit.claims.run import BaseRun, Progress, Rows
+from marginaudit.claims.standing import Implication, Status, require_proof
+from marginaudit.claims.values.grid import Grid
+from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.verdict import Evidence
+from marginaudit.orders import InputError, Kind
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+    from pandas import DataFrame
+
+    from marginaudit.margins.rational import Matrix
+
+
+class Table(ABC):
+    """A table of runs' results: a class to derive from.
+
+    Attributes
+    ----------
+    name : str
+        In `marginaudit table`, in report.json and of its CSV file.
+    heading, introduction : str
+        What stands above it on the page.
+    columns : of its CSV file, the dataset's first
+    """
+
+    name: str
+    heading: str
+    introduction: str
+    columns: tuple[str, ...]
+
+    @abstractmethod
+    def of(self, run: Any) -> Any:
+        """Plain data of a run, as report.json has them."""
+
+    @abstractmethod
+    def records(self, data: Any) -> Iterable[Mapping[str, Any]]:
+        """Rows by column of one dataset's data."""
+
+    @abstractmethod
+    def grids(self, name: str, data: Any) -> list[Grid]:
+        """One dataset's data for a reader, with the dataset's name."""
+
+    def beside(self, found: Sequence[tuple[str, Any]]) -> list[Grid]:
+        """Several runs of one dataset beside each other, given by name with their data."""
+        return []
+
+    def rows(self, found: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
+        """Rows by column of all datasets, given by name with their data."""
+        return [{"dataset": name, **record} for name, data in found for record in self.records(data)]
+
+    def frame(self, found: Iterable[tuple[str, Any]]) -> "DataFrame":
+        """`rows` as pandas has them, NaN where nothing is known."""
+        from pandas import DataFrame
+
+        frame = DataFrame(self.rows(found), columns=list(self.columns))
+        return frame.where(frame.notna(), nan).infer_objects()
+
+
+@dataclass(frozen=True)
+class RunRecords:
+    """A run for a figure of several.
+
+    Attributes
+    ----------
+    name : str
+    document : what the report says of its dataset
+    records : texts of CSV files, by name
+    """
+
+    name: str
+    document: Mapping[str, Any]
+    records: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a paper.
+
+    Attributes
+    ----------
+    name : str
+        Of `marginaudit figure`; of a figure of a run, what its file's name ends with, "" for nothing.
+    draws : answers a matplotlib figure
+    of : {"paper", "text", "dataset", "run", "runs"}
+        What it is drawn of. ``draws`` takes nothing for "paper"; for "text" a file, None for the paper's own text, and
+        a function that takes the share done, both optional; for "dataset" the dataset; for "run" the run and its
+        findings by claim, of every dataset of an audit, and then may answer None to draw nothing; for "runs" the
+        `RunRecords` of our own run and of all that others recorded on the dataset, where there are any.
+    beside : str
+        The id of the claim beside which the report has it, where that claim applies to a dataset of the audit; "" for
+        none: the report then has it among the plots if it is of a run, and else not at all.
+    caption : str
+        Of a figure of a run.
+    """
+
+    name: str
+    draws: Callable[..., Any]
+    of: Literal["paper", "text", "dataset", "run", "runs"] = "paper"
+    beside: str = ""
+    caption: str = ""
+
+
+class Space(ABC):
+    """Search space of hunts for counterexamples: a class to derive from.
+
+    Attributes
+    ----------
+    measures : names of the dataset's attributes that say how large it is
+    implies : assumptions that fail with the key, as the rest implies it
+    runs : pairs of configurations, in which a claim is tried and its violation confirmed, by whether it is about late
+        steps; the first pair is tried first, and what is found in it goes before what is found in another
+    """
+
+    measures: tuple[str, ...]
+    implies: Mapping[str, frozenset[str]] = {}
+    runs: Mapping[bool, Sequence[tuple[Any, Any]]]
+
+    @abstractmethod
+    def smallest(self) -> Iterator[Any]:
+        """All datasets of the smallest sizes, smallest first."""
+
+    @abstractmethod
+    def drawn(self, broken: Collection[str], required: Collection[str]) -> "SearchStrategy[Any]":
+        """Random datasets, which may break some assumptions and must meet others."""
+
+    @abstractmethod
+    def reductions(self, dataset: Any) -> Iterator[Any]:
+        """Smaller datasets, the largest reductions first."""
+
+    @abstractmethod
+    def size(self, dataset: Any) -> tuple[int, ...]:
+        """Sort key of datasets, the smaller the earlier."""
+
+    def enumerated(self, required: Collection[str], without: str | None) -> bool:
+        """Whether some of the smallest datasets meet the required assumptions and break the other one."""
+        return True
+
+    def proof(self, dataset: Any) -> Mapping[str, Any] | None:
+        """A certificate that others can check, if there is one."""
+        return None
+
+
+class Paper:
+    """A paper for an audit: a class to derive from; its first six attributes are required.
+
+    Attributes
+    ----------
+    name : str
+        Of `--paper`, and what its claims' ids begin with unless they have another prefix.
+    source : str
+        Where it is published.
+    kind : Kind
+    config : type
+        A dataclass of settings; every field has a default, by which an audit runs unless told otherwise, and those with
+        ``metadata`` are options of commands.
+    run : class of its runs, each of a dataset, a config and a progress callback
+    recorded : class of its runs that others recorded, or None
+        Each of a dataset, a config, a progress callback and the path of a file.
+    claims : tuple of Claim
+        They are about this paper's datasets only, and say so in their field ``paper``. A `cached_property` that imports
+        them late answers `own` of them.
+    bibtex : str
+        Its BibTeX entry; "" for one that holds its source alone.
+    figures : sequence of Figure
+    tables : sequence of Table, which the report has of every dataset
+    problems : names of the hard-margin problems that `marginaudit solve` solves, () for none
+        They are those of `rows`, unless `solve` and `verify` are overridden.
+    commands : module and description of each command that only this paper has, by name; of papers from elsewhere
+        `--help` lists them and imports none. What they answer to ``--json`` goes through `print_json`: all else is on
+        standard error then.
+    conformity : function, or None
+        It compares a recorded run with the paper's algorithm: from a dataset, its place for errors, the path of a file,
+        a ``recorded_config`` and a function that takes the share done to a `Conformity`.
+    recorded_config : type, or None
+        A dataclass of settings like ``config``, the options of `marginaudit conform`.
+    package : str
+        Where its data lie: ``templates/sections.html`` for the page, ``counterexamples/`` and ``sweeps/``; "" for none.
+    space : Space or None
+        None where its claims cannot be hunted.
+    sweeps : Sweeps or None
+        What can be swept; None for nothing.
+    file : str
+        The file of `--paper FILE`; "" for one that is built in or installed.
+
+    Raises
+    ------
+    ValueError
+        A required attribute is missing; a claim assumes what is no predicate of the kind, or is about another paper; an
+        implication is from a claim that is not proved; or a figure stands beside a claim that is not there.
+    InputError
+        The page of a proof, or the section on it, is not there; of a built-in paper, when it decides first.
+    """
+
+    name: str
+    source: str
+    kind: Kind[Any]
+    config: type[Any]
+    run: Callable[..., BaseRun[Any]]
+    claims: tuple[Claim, ...]
+    recorded: Callable[..., BaseRun[Any]] | None = None
+    bibtex: str = ""
+    figures: Sequence[Figure] = ()
+    tables: Sequence[Table] = ()
+    problems: Sequence[str] = ()
+    commands: Mapping[str, tuple[str, str]] = {}
+    conformity: Callable[..., Any] | None = None
+    recorded_config: type[Any] | None = None
+    package: str = ""
+    space: Space | None = None
+    sweeps: Sweeps | None = None
+    file: str = ""
+
+    def __init__(self) -> None:
+        if missing := [name for name in Paper.__annotations__ if name not in dir(self)]:
+            raise ValueError(f"paper {type(self).__name__}: got no {', '.join(missing)}, expected one")
+        if not isinstance(getattr(type(self), "claims", None), cached_property):
+            self.claims = self.own(self.claims)
+
+    def own(self, claims: Iterable[Claim]) -> tuple[Claim, ...]:
+        """The claims, refused as the class says, with the proofs that decide them."""
+        found = tuple(claims)
+        for claim in found:
+            if not self.judges(claim):
+                unknown = [name for name in claim.assumptions if name not in self.kind.assumptions]
+                got = f"the assumption {', '.join(unknown)}" if unknown else f"the paper {claim.paper}"
+                expected = f"one of {', '.join(self.kind.assumptions)}" if unknown else self.name
+                raise ValueError(f"claim {claim.id}: got {got}, expected {expected}")
+        for figure in self.figures:
+            if figure.beside not in {"", *(claim.id for claim in found)}:
+                got = f"the claim {figure.beside}"
+                raise ValueError(f"figure {figure.name}: got {got}, expected one of the paper's own")
+        proved = {claim.id for claim in found if claim.standing.status is Status.PROVED}
+        for claim in found:
+            unproved = [source for one in claim.implications for source in one.sources if source not in proved]
+            if unproved:
+                got = f"{', '.join(unproved)}, which is not proved"
+                raise ValueError(f"implication to {claim.id}: got {got}, expected claims of the paper")
+        own = tuple(self._with_proofs(claim, found) for claim in found)
+        if self.evidence is not Evidence.PROVED:
+            for claim in own:
+                for one in claim.decided_by or ():
+                    require_proof(claim.id, one.proof, self.package)
+        return own
+
+    @property
+    def evidence(self) -> Evidence:
+        """That of what its proofs decide: of a paper from elsewhere its author's word."""
+        ours = type(self).__module__.startswith("marginaudit.")
+        return Evidence.PROVED if ours else Evidence.PROVED_BY_AUTHOR
+
+    @property
+    def trained(self) -> Any:
+        """The config by which `marginaudit train` runs unless told otherwise."""
+        return self.config()
+
+    def usual(self, command: str) -> Any:
+        """The config by which a command runs unless told otherwise, None where the paper does not have it."""
+        if command == "conform":
+            return self.recorded_config and self.recorded_config()
+        return self.trained if command == "train" else self.config()
+
+    def load(self) -> None:
+        """Do the deferred imports of its runs, before processes are forked."""
+
+    def steps(self, config: Any) -> int:
+        """Steps that a run takes, for progress bars."""
+        return 1
+
+    def facts(self, run: Any) -> dict[str, Any]:
+        """Facts on the dataset and its run for the report, as plain data."""
+        return {}
+
+    def records(self, run: Any) -> Mapping[str, Rows]:
+        """Records along the run by name, to be written as CSV."""
+        return {}
+
+    def train(self, dataset: Any, config: Any, progress: Progress, tell: Callable[[str], None], origin: str) -> Trained:
+        """Answer `marginaudit train`, by default by the `records`; ``tell`` takes remarks, ``origin`` opens errors."""
+        run = self.run(dataset, config, progress)
+        found = self.records(run)
+        if not found:
+            raise InputError(origin, got="a dataset of which no training is recorded", expected="one with some")
+        if run.ended:
+            tell(f"{dataset.name}: {run.ended}")
+        answer = {name: [dict(zip(header, row, strict=True)) for row in rows] for name, (header, rows) in found.items()}
+        return Trained(finite(answer), {name: (name, tuple(header)) for name, (header, _) in found.items()})
+
+    def rows(self, dataset: Any, problem: str) -> "Matrix":
+        """The rows x_n of a problem min |w| s.t. x_n.w >= 1, in rational numbers."""
+        raise NotImplementedError(f"paper {self.name}: got no rows of {problem}, expected some, or its own solve")
+
+    def solve(self, dataset: Any, place: str, method: str, problems: Sequence[str]) -> Solved:
+        """Answer `marginaudit solve` for some of the problems; ``place`` is the dataset's path as given, or its case.
+
+        Raises
+        ------
+        InputError
+            The dataset has no such problem, or the method is of no use there.
+        NotExact, SolverFailure
+            Of `marginaudit.margins`: what is asked for cannot be had.
+        """
+        from marginaudit.claims.answers.exact_rows import solve_rows
+
+        return solve_rows(dataset.name, {problem: self.rows(dataset, problem) for problem in problems}, method)
+
+    def verify(self, dataset: Any, place: str, certificate: Path) -> list[str]:
+        """Answer `marginaudit verify`: lines that say what the certificate's file proves of the dataset.
+
+        Raises
+        ------
+        InputError
+            The file is no certificate of this paper's problems.
+        CertificateError
+            Of `marginaudit.margins`: it does not prove what it states.
+        """
+        from marginaudit.claims.answers.exact_rows import verify_rows
+
+        return verify_rows({problem: self.rows(dataset, problem) for problem in self.problems}, certificate)
+
+    def classified(self, dataset: Any, answer: dict[str, Any]) -> Lists:
+        """Tables that `marginaudit classify` prints of a dataset and its `Kind.classified`."""
+        return ()
+
+    def remark(self, dataset: Any, origin: str) -> str:
+        """One line that an audit prints of a dataset before it starts, "" for none; ``origin`` is its path or case."""
+        return ""
+
+    def _with_proofs(self, claim: Claim, claims: tuple[Claim, ...]) -> Claim:
+        """The claim as this paper's own, with what may decide it: its own proof, then its implications."""
+        found = list(claim.implications)
+        if claim.standing.status is Status.PROVED:
+            found.insert(0, Implication(sources=(claim.id,), proof=claim.standing.proof or ""))
+        assumptions = {one.id: one.assumptions for one in claims}
+        needed = (dict.fromkeys(name for of in (claim.id, *one.sources) for name in assumptions[of]) for one in found)
+        decided_by = tuple(
+            replace(one, assumed=tuple(names), evidence=self.evidence, package=self.package)
+            for one, names in zip(found, needed, strict=True)
+        )
+        if (claim.paper, claim.decided_by) == (self.name, decided_by):
+            return claim
+        own = replace(claim, paper=self.name)
+        object.__setattr__(own, "decided_by", decided_by)
+        return own
+
+    def figures_of(self, *of: str) -> dict[str, Figure]:
+        """Its figures of these kinds, by name."""
+        return {figure.name: figure for figure in self.figures if figure.of in of}
+
+    def has(self, claim: Claim) -> bool:
+        """Whether it is one of the paper's own claims, not another of the same id."""
+        return any(own is claim for own in self.claims)
+
+    def judges(self, claim: Claim) -> bool:
+        """Whether the claim is about this paper's datasets: they have all that it assumes, and it names no other."""
+        known = claim.assumptions == NOT_STATED or all(name in self.kind.assumptions for name in claim.assumptions)
+        return known and claim.paper in ("", self.name)

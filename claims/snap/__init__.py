@@ -1,0 +1,5 @@
+"""Claims of arXiv 2305.16380 (Scan and Snap): its theorems, and the run on sequence classes that they are judged on."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,160 @@
+"""Theorem 4's insights (a) to (c): the effect of larger step sizes."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.judgements import Bounded, Equal, Parts
+from marginaudit.claims.quotation import quoted
+from marginaudit.claims.series import Series, series
+from marginaudit.claims.snap.appendix_d3_growth.two_stages import AFTER
+from marginaudit.claims.snap.appendix_f_transition.common_token import (
+    ASSUMPTIONS,
+    FASTEST_KNOWN,
+    PRINTED,
+    fastest,
+    gap,
+    growth,
+    no_overlap,
+    no_theorem4,
+)
+from marginaudit.claims.snap.readings import FAST_DECODER, IN_RANGE_R, PAGE, SOURCE, variant
+from marginaudit.claims.snap.run import ClassRun
+from marginaudit.claims.standing import Implication, Severity, contradicts, proved, refuted
+from marginaudit.orders.arrays import Floats
+from marginaudit.training.approximation import stacked
+from marginaudit.training.snap.growth import snap_start
+
+PROOF = PAGE + "76-snaptheorem4rates-for-m-at-least-6-and-not-for-5"
+
+LEAST_M = 6
+"""Tokens from which on it is true at every step size."""
+
+ENOUGH_TOKENS = f"M >= {LEAST_M}"
+
+SLOWER = (0.9, 0.5, 0.1)
+"""Parts of the step sizes that are compared with the whole ones."""
+
+
+def small_vocabulary(run: ClassRun) -> str | None:
+    """Why larger rates are not proved to slow B, or None."""
+    return None if run.M >= LEAST_M else f"M is below {LEAST_M}"
+
+
+def transitions(run: ClassRun) -> Series:
+    """`fastest` at eta_Y."""
+    value = np.repeat(fastest(run, 1.0), len(SLOWER))
+    label = tuple(f"against {part:g} eta_Y" for part in SLOWER)
+    return series(value, radius=2 * FASTEST_KNOWN * value, label=label)
+
+
+def at_transition(run: ClassRun, *, slower: bool) -> Series:
+    """B(t_0) at parts of both step sizes, or at the whole ones."""
+    sizes = [part if slower else 1.0 for part in SLOWER]
+    found = stacked([growth(run, (snap_start(run.K, run.M, of * run.eta_Y),), of, of)[0] for of in sizes])
+    return series(found.value, radius=found.error, label=tuple(f"{part:g} of both step sizes" for part in SLOWER))
+
+
+def common_times(run: ClassRun, part: float) -> Floats:
+    """Times from the t_0 of a part of eta_Y on, which is the later one."""
+    return np.asarray(snap_start(run.K, run.M, part * run.eta_Y) * AFTER)
+
+
+def larger(run: ClassRun, of_Y: Callable[[float], float], of_Z: Callable[[float], float], sign: int) -> Series:
+    """B at the whole step sizes less that at parts of them, or the other way round; beyond the t_0 of both."""
+    times = [common_times(run, part) for part in SLOWER]
+    found = [
+        (growth(run, tuple(late.tolist())) - growth(run, tuple(late.tolist()), of_Y(part), of_Z(part))) * float(sign)
+        for part, late in zip(SLOWER, times, strict=True)
+    ]
+    return series(
+        np.concatenate([x.value for x in found]),
+        radius=np.concatenate([x.error for x in found]),
+        step=np.concatenate(times),
+        label=tuple(f"{part:g} of it" for part in SLOWER for _ in AFTER),
+    )
+
+
+def _positive(measure: Callable[[ClassRun], Series]) -> Bounded:
+    return Bounded(measure=measure, lower=lambda run, t: np.zeros(len(t)))
+
+
+def earlier_reading(run: ClassRun) -> str:
+    """Note on B at the t_0 of the larger eta_Y for a smaller one."""
+    whole, small = growth(run, (run.snap_start,)).value[0], growth(run, (run.snap_start,), min(SLOWER)).value[0]
+    return (
+        f"At t_0 of the whole eta_Y, before that of {min(SLOWER):g} of it, B is {whole:.4g} and {small:.4g}: (c) is "
+        f"about times beyond the t_0 of both. {gap(run)}"
+    )
+
+
+RATES = Claim(
+    id="snap.theorem4.rates",
+    source=f"{SOURCE}, Theorem 4, insights (a) to (c), and fig. 9",
+    source_words=quoted(
+        "section 6, after Theorem 4; appendix F",
+        "larger learning rate eta_Y .. shorter phase transition time .. scaling up both .. larger B_n(t) .. "
+        "small learning rate eta_Y leads to larger B_n(t)",
+        "Earlier is where gamma is largest. What is said of large t is judged beyond the t_0 of both step sizes. nu is "
+        f"eta_Y/eta_Z; the caption of figure 9 has it inverted. {IN_RANGE_R} (Remark 3). {FAST_DECODER}",
+    ),
+    statement=(
+        "Under eq. 13's ODE: at larger eta_Y gamma is largest earlier; at fixed eta_Y/eta_Z, B_n(t_0) does not depend "
+        "on eta_Z; both step sizes larger: larger B_n(t); at fixed eta_Z, smaller eta_Y: larger B_n(t); the latter two "
+        f"beyond the t_0 of both. Compared at {', '.join(f'{part:g}' for part in SLOWER)} of the step sizes."
+    ),
+    formula=r"t_0\downarrow\text{ in }\eta_Y;\quad B_n(t_0)\text{ depends on }\eta_Y/\eta_Z\text{ alone};\quad "
+    r"B_n(t)\uparrow\text{ in }(\eta_Y,\eta_Z);\quad B_n(t)\downarrow\text{ in }\eta_Y,\ t\ge t_0",
+    assumptions=PRINTED,
+    standing=proved(PROOF, "snap.theorem4.closed-form.rederived", "snap.theorem1.b.rederived", hunted=2),
+    judgement=Parts(
+        {
+            "Earlier transition": Bounded(
+                measure=transitions, upper=lambda run, _: np.array([fastest(run, part) for part in SLOWER])
+            ),
+            "B(t_0) at fixed ratio": Equal(
+                measure=lambda run: at_transition(run, slower=True),
+                expected=lambda run: at_transition(run, slower=False),
+            ),
+            "Both larger": _positive(lambda run: larger(run, lambda part: part, lambda part: part, 1)),
+            "Smaller eta_Y": _positive(lambda run: larger(run, lambda part: part, lambda _: 1.0, -1)),
+        },
+        note=earlier_reading,
+    ),
+    absent=no_theorem4,
+)
+
+RATES_ANY_M = variant(
+    RATES,
+    "any-M",
+    "For every M >= 5 and eta_Y.",
+    source=f"{RATES.source}, for every M",
+    assumptions=ASSUMPTIONS,
+    standing=refuted(
+        PROOF,
+        "snap.theorem4.closed-form.rederived",
+        severity=Severity.ORDINARY,
+        wrong="Theorem 4's rates need M >= 6: with five tokens a slightly larger eta_Y has a larger B just beyond t_0.",
+        hunted=7,
+        weakest=ENOUGH_TOKENS,
+    ),
+    implications=(
+        contradicts(
+            "snap.theorem4.closed-form.rederived",
+            condition="M is 5",
+            proof=PROOF,
+            unmet=lambda run: None if run.M == 5 else "M is not 5",
+        ),
+        Implication(
+            sources=("snap.theorem4.closed-form.rederived", "snap.theorem1.b.rederived"),
+            condition=ENOUGH_TOKENS,
+            proof=PROOF,
+            unmet=small_vocabulary,
+        ),
+    ),
+    absent=no_overlap,
+    instead=f"From $M={LEAST_M}$ on it is true at every step size (docs/proofs-snap.md section 7.6).",
+)
+
+CLAIMS: tuple[Claim, ...] = (RATES, RATES_ANY_M)

@@ -1,0 +1,95 @@
+"""Ball arithmetic: features of classes, SGD of Lemma 3 on whole matrices, and balls as series with error bars."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from math import ceil
+
+import flint
+import numpy as np
+
+from marginaudit.claims.series import Series, enclosing
+from marginaudit.claims.snap.run import ClassRun
+from marginaudit.claims.verdict import Evidence
+
+BITS = 160
+"""Precision of ball arithmetic."""
+
+MOST_ENTRIES = 60_000
+"""Classes times tokens of a matrix F in ball arithmetic, unless one class alone has more tokens."""
+
+
+def certified(balls: Sequence[flint.arb], label: Sequence[str]) -> Series:
+    """A series of balls; error bars contain the balls.
+
+    >>> found = certified([flint.arb(1)], ["one"])
+    >>> found.value.tolist(), str(found.evidence)
+    ([1.0], 'certified')
+    """
+    return replace(enclosing(balls, label=tuple(label)), evidence=Evidence.CERTIFIED)
+
+
+def some_classes(run: ClassRun, most: int) -> list[int]:
+    """At most ``most`` classes, a random part where there are more, in their order."""
+    tokens = len(run.dataset.contextual)
+    taken = min(run.K, most, max(1, MOST_ENTRIES // tokens))
+    chosen = np.random.default_rng(2305_16380).permutation(run.K)[:taken]
+    return sorted(chosen.tolist())
+
+
+def features(run: ClassRun, classes: Sequence[int]) -> flint.arb_mat:
+    """F = [f_1 .. f_K] of some classes where all of Z is 0, f_n = c_n/|c_n|; rows are the tokens that occur in them."""
+    P = run.dataset.P[list(classes)]
+    columns = []
+    for row in P[:, (P > 0).any(axis=0)].tolist():
+        entries = [flint.arb(p) for p in row]
+        length = sum((entry * entry for entry in entries), flint.arb(0)).sqrt()
+        columns.append([entry / length for entry in entries])
+    return flint.arb_mat(columns).transpose()
+
+
+def identity(size: int) -> flint.arb_mat:
+    """The identity matrix."""
+    return flint.arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+
+
+def softmax(logits: Sequence[flint.arb]) -> list[flint.arb]:
+    """exp of each over their sum."""
+    powers = [x.exp() for x in logits]
+    total = sum(powers, flint.arb(0))
+    return [power / total for power in powers]
+
+
+def dual(F: flint.arb_mat) -> flint.arb_mat:
+    """F (I - E') with I - E' = (I + E)^{-1} (Lemma 14), where F^T F = I + E."""
+    inverse: flint.arb_mat = (F.transpose() * F).inv()
+    return F * inverse
+
+
+DENSE_STEPS = 24
+"""SGD steps on whole matrices."""
+
+DENSE_CLASSES = 3
+
+DENSE_TOKENS = 9
+"""Largest vocabulary in whole matrices."""
+
+
+def bits(run: ClassRun) -> int:
+    """Precision for SGD: the first step leaves 1 - alpha_nn at about exp(-eta_Y)."""
+    return BITS + 8 * ceil(run.eta_Y)
+
+
+def sgd(
+    F: flint.arb_mat, sequence: Iterable[int], M: int, eta_Y: float
+) -> Iterator[tuple[list[flint.arb], flint.arb_mat]]:
+    """Yield for each step from Y = 0 its class's alpha before it and Y after it."""
+    step, Y = dual(F) * flint.arb(eta_Y), flint.arb_mat(F.nrows(), M)
+    for n in sequence:
+        alpha = softmax((Y.transpose() * column(F, n)).entries())
+        Y += column(step, n) * flint.arb_mat(1, M, [int(j == n) - share for j, share in enumerate(alpha)])
+        yield alpha, Y
+
+
+def column(matrix: flint.arb_mat, n: int) -> flint.arb_mat:
+    """One column of a matrix."""
+    return flint.arb_mat(matrix.nrows(), 1, [matrix[i, n] for i in range(matrix.nrows())])

@@ -1,0 +1,104 @@
+"""A run on sequence classes that somebody else trained and recorded, judged by what its file holds alone."""
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from marginaudit.claims.claim import NotJudged
+from marginaudit.claims.run import Progress, Rows
+from marginaudit.claims.snap.config import ClassConfig
+from marginaudit.claims.snap.run import ClassRun
+from marginaudit.claims.snap.training import dominant
+from marginaudit.claims.values.json_data import finite
+from marginaudit.orders.snap import SequenceClasses
+from marginaudit.training.snap.recorded.trajectory import ClassTrajectory, read_class_trajectory
+
+SAMPLED = (
+    "The statements are about the limit of long sequences; where the run draws its sequences, sampling noise, of which "
+    "the error bars know nothing, is in every step."
+)
+
+
+class RecordedClassRun(ClassRun):
+    """Sequence classes with Y and Z from a file, which need not be the paper's algorithm.
+
+    Raises
+    ------
+    InputError
+        The file holds no trajectory of the dataset.
+    """
+
+    departs = True
+
+    def __init__(
+        self, dataset: SequenceClasses, config: ClassConfig | None, progress: Progress | None, path: Path
+    ) -> None:
+        super().__init__(dataset, config, progress)
+        self._trajectory = read_class_trajectory(path, dataset)
+
+    @property
+    def recorded(self) -> ClassTrajectory:
+        """The recorded trajectory."""
+        self.ask_premise()
+        return self._trajectory
+
+    @property
+    def undecided(self) -> str:
+        """Note on facts about the run that the file does not tell."""
+        return SAMPLED
+
+    def lacks(self, claim: str) -> str | None:
+        """Why a claim needs more than data, Y and Z, where no property says so; or None."""
+        return (
+            "It is about a grid of many trainings, and the file is of one." if claim.startswith("snap.fig6.") else None
+        )
+
+    @property
+    def eta_Y(self) -> float:
+        """As it is given, since it is not recorded."""
+        if self.config.lr_y is None:
+            raise NotJudged("it needs eta_Y, on which h, gamma and t_0 depend: the file does not hold it, give --lr-y")
+        return self.config.lr_y
+
+    @property
+    def eta_Z(self) -> float:
+        """As it is given, since it is not recorded."""
+        if self.config.lr_z is None:
+            raise NotJudged("it needs eta_Z, on which z-dot and B depend: the file does not hold it, give --lr-z")
+        return self.config.lr_z
+
+    @property
+    def steps(self) -> NoReturn:
+        """The steps of our own run."""
+        raise NotJudged("it is about h, B or the classes drawn up to a step, and the file holds Y and Z alone")
+
+    @property
+    def path(self) -> NoReturn:
+        """Raise: a recorded run need not follow eq. 10."""
+        raise NotJudged("it is about z-dot and B at given z, by eq. 10, and the file holds z alone")
+
+    def facts(self) -> dict[str, Any]:
+        """The trajectory in report.json: its records, the entropy of attention, and when the decoder scanned."""
+        found = self._trajectory
+        scanned = (found.margins >= np.log(self.M)).all(axis=1)
+        return {
+            "precision": found.precision,
+            "records": len(found.step),
+            "first": int(found.step[0]),
+            "last": int(found.step[-1]),
+            "entropy": {name: finite(found.entropy[[0, -1], n]) for n, name in enumerate(self.dataset.next_tokens)},
+            "scanned": int(found.step[int(np.argmax(scanned))]) if scanned.any() else None,
+        }
+
+    def records(self) -> Rows:
+        """Entropy, margin, and the z of its most probable distinct token of each class, a row a record."""
+        found, names, top = self._trajectory, self.dataset.next_tokens, dominant(self.dataset)
+        place = {name: found.logits.position(names.index(name), token) for name, token in top.items()}
+        header = ["step", *(f"{what} {name}" for what in ("entropy", "margin") for name in names)]
+        header += [f"z {token} of {name}" for name, token in top.items()]
+        table = [
+            [int(t), *finite(found.entropy[i]), *finite(found.margins[i]), *finite(found.z.value[i, [*place.values()]])]
+            for i, t in enumerate(found.step)
+        ]
+        return header, table

@@ -1,0 +1,121 @@
+"""Sequence classes under audit: the limit of long sequences at the step sizes of the run."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.claims.run import BaseRun, Progress
+from marginaudit.claims.snap.config import ClassConfig
+from marginaudit.orders.snap import CLASSES, SequenceClasses
+from marginaudit.orders.snap.exactly import only_to_rounding
+from marginaudit.training import log_spaced
+from marginaudit.training.snap.attention.logits import Logits
+from marginaudit.training.snap.attention.path import Path, follow, turned
+from marginaudit.training.snap.attention.solver import NotIntegrated
+from marginaudit.training.snap.growth import scan_end, snap_start
+from marginaudit.training.snap.limit.overlap import Overlap, overlap
+from marginaudit.training.snap.recorded.trajectory import ClassTrajectory
+
+
+def evenly_spaced(count: int, most: int) -> NDArray[np.int64]:
+    """At most ``most`` of ``count`` positions, evenly apart, the first and the last among them.
+
+    >>> evenly_spaced(11, 3).tolist(), evenly_spaced(2, 3).tolist(), evenly_spaced(0, 3).tolist()
+    ([0, 5, 10], [0, 1], [])
+    """
+    return np.unique(np.rint(np.linspace(0, count - 1, min(count, most))).astype(np.int64))
+
+
+class ClassRun(BaseRun[SequenceClasses]):
+    """Sequence classes and their overlaps where all of Z is 0."""
+
+    kind = CLASSES
+
+    def __init__(
+        self, dataset: SequenceClasses, config: ClassConfig | None = None, progress: Progress | None = None
+    ) -> None:
+        super().__init__(dataset, progress)
+        self.config = config or ClassConfig()
+
+    def reservation(self, assumptions: Sequence[str]) -> str:
+        """Note on assumptions that hold only up to rounding; "" if none."""
+        granted = [name for name in assumptions if only_to_rounding(self.dataset, name)]
+        return f"To rounding: {', '.join(granted)}." if granted else ""
+
+    @property
+    def M(self) -> int:
+        """Tokens in the vocabulary."""
+        return self.dataset.M
+
+    @property
+    def K(self) -> int:
+        """Classes."""
+        return self.dataset.K
+
+    @property
+    def eta_Y(self) -> float:
+        """Step size of Y."""
+        return self.config.eta_Y
+
+    @property
+    def eta_Z(self) -> float:
+        """Step size of Z."""
+        return self.config.eta_Z
+
+    @cached_property
+    def overlap(self) -> Overlap:
+        """F, E and E' where all of Z is 0."""
+        return overlap(self.dataset.overlap.F)
+
+    @cached_property
+    def logits(self) -> Logits:
+        """The (query, token) pairs of the attention logits z."""
+        return Logits(self.dataset)
+
+    @property
+    def recorded(self) -> ClassTrajectory | None:
+        """The trajectory of a run that somebody else trained; None for our own."""
+        return None
+
+    @cached_property
+    def steps(self) -> NDArray[np.int64]:
+        """The recorded steps t, from 1 on."""
+        at = log_spaced(self.config.steps) if self.config.at is None else self.config.at
+        return np.array([t for t in at if t >= 1], dtype=np.int64)
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The steps t, where ``at`` chose the recorded ones."""
+        return () if self.config.at is None else (self.config.steps,)
+
+    @property
+    def transition(self) -> float:
+        """t_0' = K ln M/eta_Y, the end of the scan in Lemma 9."""
+        return scan_end(self.K, self.M, self.eta_Y)
+
+    @cached_property
+    def snap_start(self) -> float:
+        """t_0 of Theorem 4, for M of at least 4."""
+        return snap_start(self.K, self.M, self.eta_Y)
+
+    @property
+    def path(self) -> Path:
+        """z and B along eq. 10, at the recorded steps.
+
+        Raises
+        ------
+        NotIntegrated
+            The solver gave up, as it did when the path was first asked for.
+        """
+        if isinstance(self._integrated, NotIntegrated):
+            raise self._integrated
+        return self._integrated
+
+    @cached_property
+    def _integrated(self) -> Path | NotIntegrated:
+        try:
+            return follow(self.dataset, turned(self.steps, self.K, self.M, self.eta_Y, self.eta_Z).value)
+        except NotIntegrated as fault:
+            return fault

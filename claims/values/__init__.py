@@ -1,0 +1,1 @@
+"""Values from a claim's code: plain JSON, errors on one line, and numbers as text."""

@@ -1,0 +1,41 @@
+from ._version import __version__ as __version__
+from .claims.claim import Claim as Claim
+from .claims.judgements import (
+    Bounded as Bounded,
+)
+from .claims.judgements import (
+    Decided as Decided,
+)
+from .claims.judgements import (
+    Equal as Equal,
+)
+from .claims.judgements import (
+    HiddenConstant as HiddenConstant,
+)
+from .claims.judgements import (
+    Limit as Limit,
+)
+from .claims.paper import Paper as Paper
+from .claims.series import Series as Series
+from .claims.verdict import (
+    Evidence as Evidence,
+)
+from .claims.verdict import (
+    Finding as Finding,
+)
+from .claims.verdict import (
+    Verdict as Verdict,
+)
+from .reports.audit.sources import dataset as dataset
+from .reports.page.latex import to_latex as to_latex
+from .reports.python import (
+    Report as Report,
+)
+from .reports.python import (
+    audit as audit,
+)
+from .reports.python import (
+    conform as conform,
+)
+
+__all__: list[str]

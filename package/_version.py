@@ -1,0 +1,5 @@
+"""The installed version."""
+
+from importlib.metadata import version
+
+__version__ = version("marginaudit")
