@@ -7,8 +7,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from flint import arb, ctx, fmpq, fmpq_mat
+import numpy as np
+import scipy  # its subpackages load when first used
+from flint import arb, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from marginaudit.margins.errors import NotExact
 
@@ -60,32 +63,62 @@ def balanced(vectors: Matrix, weights: Sequence[int]) -> tuple[Vector | None, Ve
 def nearest(X: Matrix) -> tuple[Vector, Vector]:
     """The point nearest to 0 of the convex hull of the rows, and weights that combine it.
 
-    Wolfe's algorithm, in rational arithmetic: a row that lies less far ahead than those of positive weight is taken in;
-    then the weights move towards those of the nearest point of the plane through these rows, and rows whose weight
-    falls to 0 are left out. No set of rows comes twice, as the point comes nearer to 0 each time.
+    Wolfe's algorithm, in rational arithmetic from a float64 guess: the weights move towards those of the nearest point
+    of the plane through the rows of positive weight, and rows whose weight falls to 0 are left out; then a row that
+    lies less far ahead is taken in. No set of rows comes twice, as the point comes nearer to 0 each time.
     """
-    rows = fmpq_mat([list(x) for x in X])
-    first = min(range(len(X)), key=lambda n: dot(X[n], X[n]))
-    weights = {first: fmpq(1)}
+    rows, scale = fmpq_mat([list(x) for x in X]).numer_denom()
+    try:
+        weights, point = _wolfe(rows, _guess(X))
+    except ZeroDivisionError:  # the guessed rows are dependent
+        weights, point = _wolfe(rows, {min(range(len(X)), key=lambda n: dot(X[n], X[n])): fmpq(1)})
+    return tuple(weights.get(n, fmpq(0)) for n in range(len(X))), tuple(value / scale for value in point)
+
+
+def _wolfe(rows: fmpz_mat, weights: dict[int, fmpq]) -> tuple[dict[int, fmpq], list[fmpq]]:
+    """Wolfe's algorithm from positive weights of sum 1; ZeroDivisionError where their rows are affinely dependent."""
+    listed = rows.table()
     while True:
-        point = combined([*weights.values()], [X[n] for n in weights])
-        ahead = (rows * fmpq_mat([[value] for value in point])).entries()
-        behind = min(range(len(X)), key=ahead.__getitem__)
-        if ahead[behind] >= dot(point, point):
-            return tuple(weights.get(n, fmpq(0)) for n in range(len(X))), point
-        weights[behind] = fmpq(0)
-        while min(aim := _nearest_of_plane([X[n] for n in weights])) <= 0:
-            share = min(old / (old - new) for old, new in zip(weights.values(), aim, strict=True) if new <= 0)
-            moved = {n: old + share * (new - old) for (n, old), new in zip(weights.items(), aim, strict=True)}
+        while min(aim := _nearest_of_plane(fmpz_mat([listed[n] for n in weights]))) <= 0:
+            total = sum(aim, fmpz(0))
+            ends = {n: fmpq(value, total) for n, value in zip(weights, aim, strict=True)}
+            share = min(old / (old - ends[n]) for n, old in weights.items() if ends[n] <= 0)
+            moved = {n: old + share * (ends[n] - old) for n, old in weights.items()}
             weights = {n: value for n, value in moved.items() if value > 0}
-        weights = dict(zip(weights, aim, strict=True))
+        total = sum(aim, fmpz(0))
+        point = fmpz_mat([aim]) * fmpz_mat([listed[n] for n in weights])
+        ahead = (rows * point.transpose()).entries()
+        behind = min(range(len(ahead)), key=ahead.__getitem__)
+        weights = {n: fmpq(value, total) for n, value in zip(weights, aim, strict=True)}
+        if ahead[behind] * total >= (point * point.transpose())[0, 0]:
+            return weights, [fmpq(value, total) for value in point.entries()]
+        weights[behind] = fmpq(0)
 
 
-def _nearest_of_plane(rows: Matrix) -> list[fmpq]:
-    """Weights of sum 1, of either sign, of the nearest point of the plane through independent rows."""
-    products = fmpq_mat([[1 + dot(u, v) for v in rows] for u in rows])
-    found = products.solve(fmpq_mat([[fmpq(1)] for _ in rows])).entries()
-    return [value / sum(found) for value in found]
+def _nearest_of_plane(rows: fmpz_mat) -> list[fmpz]:
+    """Weights of either sign and positive sum of the nearest point of the plane through independent rows."""
+    size = rows.nrows()
+    products = rows * rows.transpose() + fmpz_mat(size, size, [1] * size**2)
+    solved: Any = products.solve(fmpz_mat(size, 1, [1] * size))  # an fmpq_mat, which flint's types do not say
+    return list(solved.numer_denom()[0].entries())
+
+
+def _guess(X: Matrix) -> dict[int, fmpq]:
+    """Weights of sum 1 by non-negative least squares in float64: min |sum y_n x_n|^2 + (1 - sum y_n)^2."""
+    largest = max(abs(value) for x in X for value in x)
+    scaled = np.array([[to_float(value / largest) if value != 0 else 0.0 for value in x] for x in X])
+    try:
+        y, _ = scipy.optimize.nnls(np.vstack([scaled.T, np.ones(len(X))]), np.append(np.zeros(scaled.shape[1]), 1.0))
+    except RuntimeError:  # too many iterations
+        y = np.zeros(len(X))
+    found = {n: fmpq(*value.as_integer_ratio()) for n, value in enumerate(y.tolist()) if value > 0} or {0: fmpq(1)}
+    total = sum(found.values(), fmpq(0))
+    return {n: value / total for n, value in found.items()}
+
+
+def _times(X: Matrix, w: Iterable[fmpq]) -> Vector:
+    """X w, over one common denominator."""
+    return tuple((fmpq_mat([list(x) for x in X]) * fmpq_mat([[value] for value in w])).entries())
 
 
 @dataclass(frozen=True)
@@ -110,7 +143,7 @@ class ExactMargin:
     @property
     def norm2(self) -> fmpq:
         """|w|^2, the sum of the duals."""
-        return dot(self.w, self.w)
+        return _times([self.w], self.w)[0]
 
 
 def to_float(value: fmpq) -> float:
@@ -153,11 +186,11 @@ def exact_hard_margin(X: Matrix) -> ExactMargin:
         The data are not separable.
     """
     weights, point = nearest(X)
-    size = dot(point, point)
+    [size] = _times([point], point)
     if size == 0:
         raise NotExact("a convex combination of the rows is 0, so that there is none")
     w, first = (tuple(value / size for value in of) for of in (point, weights))
-    margins = tuple(dot(x, w) for x in X)
+    margins = _times(X, w)
     support = tuple(n for n, margin in enumerate(margins) if margin == 1)
     columns = [*(X[n] for n in support), [-value for value in w]]
     duals, zero = [[first[n] for n in support]], {}

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.optimize
 from flint import fmpq
+from numpy.typing import NDArray
 
 from marginaudit.margins import NotExact
-from marginaudit.margins.rational import balanced, combined, dot, exact_hard_margin
+from marginaudit.margins.rational import balanced, combined, dot, exact_hard_margin, nearest
 
 
 def rows(*points: tuple[int, ...]) -> list[tuple[fmpq, ...]]:
@@ -67,3 +69,24 @@ def test_the_optimum_of_random_points_meets_the_conditions_of_karush_kuhn_and_tu
         assert min(found.alpha) >= 0
         assert combined(found.alpha, X) == found.w
         assert {n for n, alpha in enumerate(found.alpha) if alpha > 0} == set(found.support) - set(found.zero)
+
+
+@pytest.mark.parametrize("guess", ["right", "first", "all", "lost"])
+def test_the_optimum_is_the_same_from_any_guess(guess: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All rows at once are mostly dependent; where the guess is lost, least squares did not converge."""
+    nnls = scipy.optimize.nnls
+
+    def guessed(A: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        if guess == "lost":
+            raise RuntimeError("maximum number of iterations")
+        return {"right": nnls(A, b)[0], "first": np.eye(A.shape[1])[0], "all": np.ones(A.shape[1])}[guess], 0.0
+
+    monkeypatch.setattr(scipy.optimize, "nnls", guessed)
+    random = np.random.default_rng(1)
+    for _ in range(30):
+        X = rows(*np.add(random.integers(-3, 4, (6, 4)), [4, 0, 0, 0]).tolist())
+        weights, point = nearest(X)
+        assert min(weights) >= 0
+        assert sum(weights) == 1
+        assert combined(weights, X) == point
+        assert min(dot(x, point) for x in X) >= dot(point, point)
