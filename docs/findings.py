@@ -17,6 +17,7 @@ from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.page.files import write_whole
 from marginaudit.reports.page.headline import STANDINGS as COLUMNS
+from marginaudit.reports.page.typeset import typeset
 from marginaudit.reports.tally import counts, in_words, others_in_words
 
 HERE = Path(__file__).parent
@@ -91,15 +92,15 @@ def _is_printed(claim: Claim) -> bool:
 def _finding(paper: Paper, claim: Claim, others: Sequence[Claim]) -> str:
     """One cause: the statement that it is said of, and the others that share it."""
     words, known = claim.source_words, claim.standing
-    lines = [f"### {_plain(known.wrong)}\n", f"`{claim.id}`, {known.severity}, {known.weight}.\n"]
-    lines += [f"> “{_plain(words.quotation)}”\n>\n> {_plain(words.place)}\n", f"```math\n{claim.formula}\n```\n"]
+    lines = [f"### {_typeset(known.wrong)}\n", f"`{claim.id}`, {known.severity}, {known.weight}.\n"]
+    lines += [f"> “{_typeset(words.quotation)}”\n>\n> {_typeset(words.place)}\n", f"```math\n{claim.formula}\n```\n"]
     if words.reading:
-        lines.append(f"* **Read as**: {_plain(words.reading)}")
+        lines.append(f"* **Read as**: {_typeset(words.reading)}")
     if words.reconstructed:
-        lines.append(f"* **Reconstructed**, not legible in the text that was read: {_plain(words.reconstructed)}.")
-    lines.append(f"* **A fair answer**: {_plain(known.defence)}")
+        lines.append(f"* **Reconstructed**, not legible in the text that was read: {_typeset(words.reconstructed)}.")
+    lines.append(f"* **A fair answer**: {_typeset(known.defence)}")
     lines.append(f"* **Counterexample**: {_counterexample(paper, claim)}")
-    lines.append(f"* **True with**: {_plain(known.weakest)}.")
+    lines.append(f"* **True with**: {_typeset(known.weakest)}.")
     mended = [
         f"`{other.id}` ({other.standing.status})"
         for other in paper.claims
@@ -112,7 +113,7 @@ def _finding(paper: Paper, claim: Claim, others: Sequence[Claim]) -> str:
     for other in others:
         form = "" if _is_printed(other) else f" ({other.source_words.form})"
         lines.append(
-            f"* **Also** `{other.id}`{form}: {_plain(other.standing.wrong)} {_link(other.standing.proof or '')}."
+            f"* **Also** `{other.id}`{form}: {_typeset(other.standing.wrong)} {_link(other.standing.proof or '')}."
         )
     return "\n".join(lines) + "\n"
 
@@ -123,13 +124,15 @@ def _beyond(paper: Paper, claim: Claim, others: Sequence[Claim]) -> str:
     why = f" {_link(known.proof)}." if known.proof else ""
     so = f" So: {', '.join(f'`{other.id}`' for other in others)}." if others else ""
     form = claim.source_words.form
-    return f"* `{claim.id}` ({form}, {known.severity}): {_plain(known.wrong)} {_counterexample(paper, claim)}{why}{so}"
+    return (
+        f"* `{claim.id}` ({form}, {known.severity}): {_typeset(known.wrong)} {_counterexample(paper, claim)}{why}{so}"
+    )
 
 
 def _counterexample(paper: Paper, claim: Claim) -> str:
     data = smallest_counterexample(paper, claim)
     if data is None:
-        return f"{_plain(claim.standing.formula)}; no float64 dataset shows it."
+        return f"{_typeset(claim.standing.formula)}; no float64 dataset shows it."
     settings = "".join(f", {name} {value:g}" for name, value in claim.standing.settings)
     file = f"../reports/{paper.name}/counterexamples/{claim.id}.json"
     return f"[{_plain(paper.kind.in_words(data))}]({file}){settings}."
@@ -137,16 +140,22 @@ def _counterexample(paper: Paper, claim: Claim) -> str:
 
 def _open(claim: Claim) -> str:
     known = claim.standing
-    return f"* `{claim.id}`: open is {_plain(known.settles)}. {known.hunted} datasets hunted, no counterexample."
+    return f"* `{claim.id}`: open is {_typeset(known.settles)}. {known.hunted} datasets hunted, no counterexample."
 
 
 def _proved(claim: Claim) -> str:
-    return f"* `{claim.id}`: {_plain(claim.statement)} {_link(claim.standing.proof or '')}."
+    return f"* `{claim.id}`: {_typeset(claim.statement)} {_link(claim.standing.proof or '')}."
 
 
 def _link(proof: str) -> str:
     target = proof.removeprefix("docs/")
     return f"[proof]({target})"
+
+
+def _typeset(text: str) -> str:
+    """Text for Markdown, its formulas as mathematics."""
+    parts = [part.strip() if i % 2 else _plain(part) for i, part in enumerate(typeset(text).split("$"))]
+    return "$".join(parts).replace(r"\|", r"\Vert ") if len(parts) > 1 else parts[0]
 
 
 def _plain(text: str) -> str:

@@ -53,6 +53,8 @@ EVIDENCE = re.compile(
 RAISED = re.compile(rf"[_^]{GROUP}|[_^]-?\([^()]*\)")
 """An index or a power that may hold blanks."""
 
+POSSESSIVE = re.compile(r"\w's(?!\w)")
+
 BLANK = "\0"
 CONDITIONAL = re.compile(r"(?<=\w)\|(?=\w)")
 ANGLES = re.compile(r"<(?=[^\s<=>-])|(?<=[^\s<=>-])>(?![>=])")
@@ -70,6 +72,8 @@ def typeset(text: str) -> str:
     'For $t \\ge  2$: $\\|W^*_{ov}\\|^{3} \\log (2V) / \\eta _{0} > 10^{6}$ (docs/proofs.md, well_ordered).'
     >>> typeset('a token "x_1" and a <b>')
     'a token "x_1" and a <b>'
+    >>> typeset("Lemma 7's a_t")
+    "Lemma 7's $a_{t}$"
     >>> typeset("So <W, grad L0> >= 0.")
     'So $\\langle W, \\nabla  L_{0}\\rangle  \\ge  0$.'
     """
@@ -125,7 +129,13 @@ def _unclosed(run: str) -> bool:
 def _formula(run: str) -> str | None:
     """LaTeX of a run of signs, or None where it is no formula, or one that is not understood."""
     signs = _signs(run)
-    if signs is None or not EVIDENCE.search(run) or run.endswith(ENDS) or run.startswith(("/", "+", ",", "=", "..")):
+    if (
+        signs is None
+        or POSSESSIVE.search(run)
+        or not EVIDENCE.search(run)
+        or run.endswith(ENDS)
+        or run.startswith(("/", "+", ",", "=", ".."))
+    ):
         return None
     depth = bars = angles = 0
     latex = ""

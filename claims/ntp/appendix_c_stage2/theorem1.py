@@ -101,7 +101,7 @@ DIRECTION = Claim(
         severity=Severity.EXTREME,
         wrong=(
             "Theorem 1's bound on the direction of attention needs log(1/pi_min) where it has N: a sample of frequency "
-            "e^-9,000,000 breaks it."
+            "e^-9000000 breaks it."
         ),
         defence="True at every frequency that data have: pi_min >= 2 L_max^3 exp(-5 N L_max^4) is enough.",
         hunted=24,
