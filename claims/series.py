@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.claims.values.reportable import FARTHEST_STEP, unreportable
 from marginaudit.claims.verdict import Evidence
+from marginaudit.orders.balls import rounded
 
 if TYPE_CHECKING:
     import flint
@@ -379,18 +380,18 @@ def exact_series(value: list[Any], *, label: tuple[str, ...] = ()) -> Series:
     return Series(values, np.zeros(len(value), dtype=int).astype(object), None, label, False, Evidence.EXACT)
 
 
-def rounded(ball: "flint.arb") -> tuple[float, float]:
-    """A ball's middle in float64, and a radius around it that holds all of the ball: rounded up.
-
-    >>> import flint
-    >>> rounded(flint.arb(1))
-    (1.0, 5e-324)
-    """
-    value = float(ball.mid())
-    return value, math.nextafter(float((ball - value).abs_upper()), math.inf)
-
-
 def enclosing(balls: "Iterable[flint.arb]", **more: Any) -> Series:
     """`series` of balls at the context's precision: each error bar contains its ball, and is infinite if it is."""
-    ends = [rounded(ball) if ball.is_finite() else (0.0, math.inf) for ball in balls]
+    ends = [rounded(ball) for ball in balls]
     return series([value for value, _ in ends], radius=[radius for _, radius in ends], **more)
+
+
+def certified(balls: "Iterable[flint.arb]", **more: Any) -> Series:
+    """`enclosing` of balls in which nothing is of float64.
+
+    >>> import flint
+    >>> found = certified([flint.arb(1)], label=("one",))
+    >>> found.value.tolist(), str(found.evidence)
+    ([1.0], 'certified')
+    """
+    return replace(enclosing(balls, **more), evidence=Evidence.CERTIFIED)

@@ -10,7 +10,6 @@ over all rows for the multipliers as they came out, negative ones set to 0: what
 :func:`certify`'s argument bounds the distance to W*. Wrong rows leave a wide gap, and then nothing changes.
 """
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from marginaudit.margins.certificate import Certified, enclose
 from marginaudit.margins.rows import Rows, in_few_coordinates, row_lengths
 from marginaudit.orders.arrays import Floats
+from marginaudit.orders.balls import upper_end
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
@@ -224,8 +224,3 @@ def _sum(values: Iterable["arb"]) -> "arb":
 def _length(values: Iterable["arb"]) -> "arb":
     """An upper bound; the square root of a ball that reaches below 0 is not a number."""
     return _sum(value * value for value in values).abs_upper().sqrt()
-
-
-def upper_end(value: "arb") -> float:
-    """Upper end of a ball, rounded up."""
-    return math.nextafter(float(value.upper()), math.inf)

@@ -116,8 +116,3 @@ def test_weights_whose_margins_float64_does_not_see_are_not_proved() -> None:
     )
     with ctx.workprec(polish.BITS):
         assert polish.Balls.of(rows).proved([arb(0.5)], np.zeros((2, 1))) is None
-
-
-def test_the_bound_of_a_ball_is_above_all_of_it() -> None:
-    assert 1.25 <= polish.upper_end(arb(1, 0.25)) < 1.26
-    assert polish.upper_end(arb(1)) == np.nextafter(1, 2)

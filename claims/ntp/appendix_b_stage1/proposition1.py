@@ -18,9 +18,10 @@ from marginaudit.claims.ntp.random_part import SEED, in_part
 from marginaudit.claims.ntp.run import Run
 from marginaudit.claims.quotation import quoted, sharpened
 from marginaudit.claims.run import once_a_run
-from marginaudit.claims.series import FORMULA_ROUNDING, Series, rounded, series
+from marginaudit.claims.series import FORMULA_ROUNDING, Series, series
 from marginaudit.claims.standing import proved
 from marginaudit.margins.ntp import Exact
+from marginaudit.orders.balls import rounded
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.training.ntp.model.reference import ball
 

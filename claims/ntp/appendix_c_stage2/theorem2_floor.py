@@ -20,10 +20,11 @@ from marginaudit.claims.ntp.random_part import SEED, in_part
 from marginaudit.claims.ntp.run import Run
 from marginaudit.claims.ntp.step_size import SHORT, SHORT_LATEX, for_short_and_for_any_step
 from marginaudit.claims.quotation import quoted, sharpened
-from marginaudit.claims.series import Series, rounded
+from marginaudit.claims.series import Series, certified
 from marginaudit.claims.standing import Severity, Weight, contradicts, proved, refuted
 from marginaudit.claims.verdict import Evidence, Finding
 from marginaudit.orders.arrays import Floats
+from marginaudit.orders.balls import rounded
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, SETTING
 from marginaudit.training.ntp.model.losses import log_infimum_ball, log_softplus
 
@@ -45,7 +46,7 @@ def log_infimum(run: Run) -> Series:
             margin = flint.arb(run.training.margin, run.training.margin_error)
         else:
             margin = run.config.steps1 * flint.arb(run.eta0) / flint.arb(V - 1).sqrt()
-        return _enclosed(log_infimum_ball(V, margin))
+        return certified([log_infimum_ball(V, margin)], log=True)
 
 
 def log_printed_floor(run: Run) -> Series:
@@ -54,12 +55,7 @@ def log_printed_floor(run: Run) -> Series:
 
     V = run.dataset.V
     with flint.ctx.workprec(256):
-        return _enclosed(flint.arb(V).log() - flint.arb(run.eta0) * run.config.steps1 / (4 * (V - 1)))
-
-
-def _enclosed(ball: "flint.arb") -> Series:
-    value, radius = rounded(ball) if ball.is_finite() else (0.0, np.inf)
-    return Series(np.array([value]), np.array([radius]), log=True, evidence=Evidence.CERTIFIED)
+        return certified([flint.arb(V).log() - flint.arb(run.eta0) * run.config.steps1 / (4 * (V - 1))], log=True)
 
 
 def _floor_witness(run: Run) -> dict[str, float]:

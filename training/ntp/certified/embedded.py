@@ -12,6 +12,7 @@ import flint
 import numpy as np
 
 from marginaudit.margins.ntp import MaxMargin, Optimal
+from marginaudit.orders.balls import rounded
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.certified.enclosure import MOST_BITS, NotEnclosable
 from marginaudit.training.ntp.start import step_sizes
@@ -171,5 +172,4 @@ def _distance(W: flint.arb_mat, solution: Optimal) -> Distance:
     found = squared / 2 + flint.arb(0, away.abs_upper())
     if not found.is_finite():
         return Distance(float("nan"), float("inf"))
-    value = float(found.mid())
-    return Distance(value, float((found - flint.arb(value)).abs_upper()))
+    return Distance(*rounded(found))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin
 from marginaudit.orders import counted
+from marginaudit.orders.balls import outward, upper_end
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.certified.balls import Alike, Pass, alike, forward, merged_sentences
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
@@ -19,7 +20,7 @@ from marginaudit.training.ntp.model.edges import no_reduction
 from marginaudit.training.ntp.model.losses import infimum_ball
 from marginaudit.training.ntp.records import Progress
 from marginaudit.training.ntp.start import step_sizes
-from marginaudit.training.ntp.steps.iterate import EPS, Floats
+from marginaudit.training.ntp.steps.iterate import Floats
 
 Balls: TypeAlias = dict[str, flint.arb]
 Row: TypeAlias = list[flint.arb]
@@ -277,7 +278,7 @@ def _descend(problem: _Problem, at: Sequence[int], progress: Progress | None, *,
             rows.append({name: outward(ball) for name, ball in balls.items()})
             last = W
             rest.append([float(w - t * eta * r) for w, r in zip(W, what, strict=True)])
-            radii.append(float(np.nextafter(float(_norm([w.rad() for w in W], size).upper()), np.inf)))
+            radii.append(upper_end(_norm([w.rad() for w in W], size)))
         if t < at[-1]:
             W = [w - eta * v for w, v in zip(W, unit, strict=True)]
             if progress is not None and ((t + 1) % every == 0 or t + 1 == at[-1]):
@@ -308,16 +309,6 @@ def _directions(s: flint.arb, W: Row, unit: Row, what: Row, size: list[int]) -> 
         across = [w - c * r for w, r in zip(W, what, strict=True)]
         balls["one_minus_cos"] = _inner(across, across, size) / (norm * (norm + c))
     return balls
-
-
-def outward(ball: flint.arb) -> tuple[float, float]:
-    """A float64 value and radius, so that value - radius and value + radius in float64 enclose the ball.
-
-    >>> outward(flint.arb(1))
-    (1.0, 2.220446049250313e-16)
-    """
-    value = float(ball)
-    return value, float(abs(ball - value).upper()) * (1 + 4 * EPS) + float(np.spacing(abs(value)))
 
 
 def accurate(ball: flint.arb) -> bool:
