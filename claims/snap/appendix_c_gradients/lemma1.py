@@ -11,12 +11,12 @@ from marginaudit.claims.claim import Claim
 from marginaudit.claims.judgements import Equal
 from marginaudit.claims.quotation import quoted
 from marginaudit.claims.run import once_a_run
-from marginaudit.claims.series import Series
-from marginaudit.claims.snap.ball_arithmetic import BITS, certified, identity, softmax
+from marginaudit.claims.series import Series, certified
 from marginaudit.claims.snap.readings import PAGE
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import proved
 from marginaudit.orders.reading import Token
+from marginaudit.training.snap.balls.matrices import BITS, identity, softmax
 
 Matrix = list[list[flint.arb]]
 
@@ -31,7 +31,7 @@ CONTEXT = 6
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnSequence:
     """A sequence drawn from a class, and random weights; indices are into ``vocabulary``.
 
     Attributes
@@ -55,7 +55,7 @@ class Drawn:
     scale: int
 
 
-def drawn(run: ClassRun) -> list[Drawn]:
+def drawn(run: ClassRun) -> list[DrawnSequence]:
     """A sequence for each of `SCALES`, each from a class drawn by its frequency."""
     rng = np.random.default_rng(2305_16380)
     data, found = run.dataset, []
@@ -70,11 +70,11 @@ def drawn(run: ClassRun) -> list[Drawn]:
             for _ in range(2)
         )
         context = tuple(index[token] for token in tokens)
-        found.append(Drawn(vocabulary, context, index[c.query], index[c.next], Y, Z, scale))
+        found.append(DrawnSequence(vocabulary, context, index[c.query], index[c.next], Y, Z, scale))
     return found
 
 
-def log_likelihood(at: Drawn, Y: Entries, Z: Entries) -> Any:
+def log_likelihood(at: DrawnSequence, Y: Entries, Z: Entries) -> Any:
     """J of eq. 15: log of the next token's softmax(Y^T X^T b/|X^T b|), b = softmax(X z_query)."""
     size = len(at.vocabulary)
     powers = [Z[at.query][token].exp() for token in at.context]
@@ -87,7 +87,7 @@ def log_likelihood(at: Drawn, Y: Entries, Z: Entries) -> Any:
     return logits[at.following] - sum((x.exp() for x in logits), flint.arb(0)).log()
 
 
-def derivative(at: Drawn, of: str, row: int, column: int) -> flint.arb:
+def derivative(at: DrawnSequence, of: str, row: int, column: int) -> flint.arb:
     """dJ/dY or dJ/dZ at one entry, as the first coefficient of a power series: nothing is left out."""
     weights: dict[str, Entries] = {"Y": at.Y, "Z": at.Z}
     moved: list[list[Any]] = [list(line) for line in weights[of]]
@@ -97,7 +97,7 @@ def derivative(at: Drawn, of: str, row: int, column: int) -> flint.arb:
     return J[1] if isinstance(J, flint.arb_series) else flint.arb(0)
 
 
-def printed(at: Drawn) -> dict[str, flint.arb_mat]:
+def printed(at: DrawnSequence) -> dict[str, flint.arb_mat]:
     """Y-dot/eta_Y and Z-dot/eta_Z of eq. 3, from whole matrices X, b and P-perp."""
     size, T = len(at.vocabulary), len(at.context)
     X = flint.arb_mat(T, size, [int(token == j) for token in at.context for j in range(size)])
@@ -138,7 +138,7 @@ def both_gradients(run: ClassRun) -> tuple[Series, Series]:
                         f"{place}, column of {column}, weights of deviation {at.scale}" for column in at.vocabulary
                     ]
                     label.append(f"{place}, its sum, weights of deviation {at.scale}")
-        return certified(found, label), certified(stated, label)
+        return certified(found, label=tuple(label)), certified(stated, label=tuple(label))
 
 
 LEMMA1 = Claim(

@@ -8,10 +8,11 @@ from marginaudit.claims.quotation import quoted
 from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import series
 from marginaudit.claims.snap.appendix_c_gradients.lemma2 import by_counts
-from marginaudit.claims.snap.binomial import LEVELS, Chances, Interval, chance_outside, counted, rarely
+from marginaudit.claims.snap.chances import LEVELS, Chances, rarely
 from marginaudit.claims.snap.readings import PAGE
 from marginaudit.claims.snap.run import ClassRun, evenly_spaced
 from marginaudit.claims.standing import proved
+from marginaudit.training.snap.counts.binomial import Interval, chance_outside, spaced_counts
 
 LONGEST = 10**6
 """Contextual tokens up to which chances are followed; beyond, it is Hoeffding's theorem."""
@@ -28,7 +29,7 @@ def misses(run: ClassRun) -> Chances:
     """
     found = np.unique(run.dataset.P[run.dataset.P > 0])
     taken = evenly_spaced(len(found), MOST_PROBABILITIES)
-    lengths = counted(LONGEST)
+    lengths = spaced_counts(LONGEST)
     delta, p, T1 = (grid.ravel() for grid in np.meshgrid(LEVELS, found[taken], lengths, indexing="ij"))
     room = np.sqrt(T1 * np.log(2 / delta) / 2)
     value, radius = chance_outside(T1, p, Interval.around(T1 * p, room))

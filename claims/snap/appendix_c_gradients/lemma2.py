@@ -9,11 +9,11 @@ from marginaudit.claims.judgements import Equal, Limit, Parts
 from marginaudit.claims.quotation import quoted
 from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import Series, exact_series, series
-from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import ranks
 from marginaudit.claims.snap.readings import PAGE
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import proved
 from marginaudit.orders.reading import Token
+from marginaudit.training.snap.counts.quantiles import ranks
 
 ENTROPY = 2305_16380
 

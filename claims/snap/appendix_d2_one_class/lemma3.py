@@ -9,12 +9,14 @@ from marginaudit.claims.claim import Claim
 from marginaudit.claims.judgements import Equal
 from marginaudit.claims.quotation import quoted
 from marginaudit.claims.run import once_a_run
-from marginaudit.claims.series import Series
-from marginaudit.claims.snap.ball_arithmetic import BITS, certified, column, dual, features, softmax, some_classes
+from marginaudit.claims.series import Series, certified
 from marginaudit.claims.snap.conditions import no_inverse
 from marginaudit.claims.snap.readings import PAGE
 from marginaudit.claims.snap.run import ClassRun
+from marginaudit.claims.snap.some_classes import some_classes
 from marginaudit.claims.standing import proved
+from marginaudit.orders.balls import upper_end
+from marginaudit.training.snap.balls.matrices import BITS, column, dual, features, softmax
 
 MOST_CLASSES = 12
 """More classes are represented by a random part: Lemma 3 is about any set of classes."""
@@ -44,14 +46,15 @@ def moves(run: ClassRun) -> Moves:
     stated: list[flint.arb] = []
     label, longest = [], 0.0
     with flint.ctx.workprec(BITS):
-        F = features(run, classes)
+        F = features(run.dataset.P[classes])
         directions = dual(F)
         Y = flint.arb_mat(rng.standard_normal((F.nrows(), columns)).tolist())
         W = F.transpose() * Y
         for n, name in enumerate(names):
             direction, f = column(directions, n), column(F, n)
             change = (f - direction).entries()
-            longest = max(longest, float(sum((x * x for x in change), flint.arb(0)).abs_upper().sqrt().mid()))
+            squared = sum((x * x for x in change), flint.arb(0))
+            longest = max(longest, upper_end(squared.abs_upper().sqrt()))
             alpha = softmax((Y.transpose() * f).entries())
             error = flint.arb_mat(1, columns, [int(j == n) - share for j, share in enumerate(alpha)])
             moved = F.transpose() * (Y + direction * error) - W
@@ -60,7 +63,7 @@ def moves(run: ClassRun) -> Moves:
                 found += [moved[k, j] for j in range(columns)]
                 stated += [int(j == n) - own[j] if k == n else flint.arb(0) for j in range(columns)]
                 label += [f"step on {name}, row of {row}, column of {head}" for head in heads]
-        return Moves(certified(found, label), certified(stated, label), longest)
+        return Moves(certified(found, label=tuple(label)), certified(stated, label=tuple(label)), longest)
 
 
 def _modification(run: ClassRun) -> str:

@@ -7,22 +7,13 @@ from marginaudit.claims.claim import Claim
 from marginaudit.claims.judgements import Equal, Parts
 from marginaudit.claims.quotation import quoted
 from marginaudit.claims.run import once_a_run
-from marginaudit.claims.series import Series, series
-from marginaudit.claims.snap.ball_arithmetic import (
-    DENSE_CLASSES,
-    DENSE_STEPS,
-    DENSE_TOKENS,
-    bits,
-    certified,
-    column,
-    features,
-    sgd,
-    some_classes,
-)
+from marginaudit.claims.series import Series, certified, series
 from marginaudit.claims.snap.conditions import first_of, no_growth, no_inverse
 from marginaudit.claims.snap.readings import PAGE
 from marginaudit.claims.snap.run import ClassRun
+from marginaudit.claims.snap.some_classes import DENSE_CLASSES, DENSE_STEPS, DENSE_TOKENS, some_classes
 from marginaudit.claims.standing import proved
+from marginaudit.training.snap.balls.matrices import bits, column, features, sgd
 from marginaudit.training.snap.limit.descent import descend
 from marginaudit.training.snap.limit.overlap import overlap
 from marginaudit.training.snap.limit.recursion import h_star
@@ -43,8 +34,8 @@ def one_class(run: ClassRun) -> tuple[Series, Series]:
     found: list[flint.arb] = []
     stated: list[flint.arb] = []
     label: list[str] = []
-    with flint.ctx.workprec(bits(run)):
-        F = features(run, classes)
+    with flint.ctx.workprec(bits(run.eta_Y)):
+        F = features(run.dataset.P[classes])
         for n, name in enumerate(names):
             h = flint.arb(0)
             for s, (alpha, Y) in enumerate(sgd(F, [n] * DENSE_STEPS, M, run.eta_Y), start=1):
@@ -55,7 +46,7 @@ def one_class(run: ClassRun) -> tuple[Series, Series]:
                 stated += [(power if j == n else 1) / (M - 1 + power) for j in range(M)]
                 for of in ("w", "alpha"):
                     label += [f"{of} of {name} at token {j} of {M}, s = {s}" for j in range(M)]
-        return certified(found, label), certified(stated, label)
+        return certified(found, label=tuple(label)), certified(stated, label=tuple(label))
 
 
 @once_a_run

@@ -9,14 +9,14 @@ from marginaudit.claims.claim import Claim
 from marginaudit.claims.judgements import Equal
 from marginaudit.claims.quotation import quoted, rederived
 from marginaudit.claims.run import once_a_run
-from marginaudit.claims.series import Series, series
-from marginaudit.claims.snap.ball_arithmetic import BITS, certified, dual
+from marginaudit.claims.series import Series, certified, series
 from marginaudit.claims.snap.conditions import SETTING, first_of, no_growth, no_inverse, one_class
 from marginaudit.claims.snap.readings import PAGE, ROUNDED
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import Implication, Severity, Weight, contradicts, proved, refuted
 from marginaudit.orders.snap import common_tokens
 from marginaudit.training.approximation import Approximation
+from marginaudit.training.snap.balls.matrices import BITS, dual
 from marginaudit.training.snap.limit.descent import descend
 from marginaudit.training.snap.limit.overlap import overlap
 from marginaudit.training.snap.limit.recursion import h_star
@@ -116,7 +116,7 @@ def flow(run: ClassRun) -> tuple[Series, Series]:
                     found.append(speed)
                     stated.append(pull[n][j])
                     label.append(f"w of class {n + 1} at {what} next token, M tau = {M_tau:g}")
-        return certified(found, label), certified(stated, label)
+        return certified(found, label=tuple(label)), certified(stated, label=tuple(label))
 
 
 def closed(tau: flint.arb_series, rho: flint.arb, K: int, M: int) -> tuple[flint.arb_series, flint.arb_series]:

@@ -10,13 +10,13 @@ from marginaudit.claims.claim import Claim
 from marginaudit.claims.judgements import Bounded, Equal, Parts
 from marginaudit.claims.quotation import quoted
 from marginaudit.claims.series import Series, enclosing
-from marginaudit.claims.snap.appendix_d4_sampled_classes.ball_sgd import ball
-from marginaudit.claims.snap.ball_arithmetic import BITS
 from marginaudit.claims.snap.conditions import RANGE_R, no_recorded_growth, outside_range_r
 from marginaudit.claims.snap.readings import IN_RANGE_R, NO_REFUGE, PAGE, ROUNDED, SOURCE, mended
 from marginaudit.claims.snap.run import ClassRun, evenly_spaced
 from marginaudit.claims.standing import Severity, Weight, contradicts, proved, refuted
 from marginaudit.orders.arrays import Floats
+from marginaudit.orders.balls import ball_around
+from marginaudit.training.snap.balls.matrices import BITS
 from marginaudit.training.snap.limit.continuous import continuous
 
 PROOF = PAGE + "82-snapeq64rederived"
@@ -42,9 +42,9 @@ def _along(entry: Callable[[Share, int, arb], arb]) -> Callable[[ClassRun], Seri
         M, step, found = run.M, run.steps[evenly_spaced(len(run.steps), RECORDS)], []
         levels = continuous(step.astype(float), M, run.eta_Y).logit
         with flint.ctx.workprec(BITS):
-            eta = ball(run.eta_Y)
+            eta = ball_around(run.eta_Y)
             for value, error in zip(levels.value, levels.error, strict=True):
-                x = ball(value, error)
+                x = ball_around(value, error)
                 h_dot = eta / (M - 1 + x.exp())
                 g = 1 / (M - 1 + (flint.arb_series([x / M, h_dot], 2) * M).exp())
                 found.append(entry(Share(x, g[0], h_dot, g[1]), M, eta))

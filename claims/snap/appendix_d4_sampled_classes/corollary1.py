@@ -13,7 +13,6 @@ from marginaudit.claims.judgements import Bounded, Equal, HiddenConstant, Parts
 from marginaudit.claims.quotation import quoted, rederived
 from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import Series
-from marginaudit.claims.snap.appendix_d4_sampled_classes.ball_sgd import of, rows_of
 from marginaudit.claims.snap.appendix_d4_sampled_classes.corollary1_steps import (
     LARGE_M,
     along_M,
@@ -35,22 +34,18 @@ from marginaudit.claims.snap.appendix_d4_sampled_classes.decoder import (
     rows_at,
     size_of,
 )
-from marginaudit.claims.snap.appendix_d4_sampled_classes.mean_counts import (
-    MAY_BE_UNDRAWN,
-    enough,
-    lagging,
-    like_share,
-    means,
-    no_transition,
-)
-from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import DELTAS, Law, deviation_shape, drawn, quantile
-from marginaudit.claims.snap.binomial import Chances, Interval, Missed, chances, rarely
+from marginaudit.claims.snap.appendix_d4_sampled_classes.enough_steps import MAY_BE_UNDRAWN, enough, no_transition
+from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import DELTAS, deviation_shape, drawn, quantile_along
+from marginaudit.claims.snap.chances import Chances, Missed, chances, rarely
 from marginaudit.claims.snap.conditions import RANGE_R, THEOREM_5, first_of, no_inverse, one_class, outside_range_r
 from marginaudit.claims.snap.readings import H_STAR, PAGE, SOURCE, variant
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import Severity, contradicts, proved, refuted
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
-from marginaudit.training.snap.limit.fluctuation import fluctuation, stepped_fluctuation
+from marginaudit.training.snap.balls.coefficients import enclosures, rows_of
+from marginaudit.training.snap.counts.binomial import Interval
+from marginaudit.training.snap.counts.mean_counts import lagging, like_share, means
+from marginaudit.training.snap.limit.fluctuation import FluctuationLaw, fluctuation, stepped_fluctuation
 from marginaudit.training.snap.limit.recursion import h_star
 
 PROOF = PAGE + "28-snapcorollary1"
@@ -64,15 +59,15 @@ EARLY_STEPPED, LATE_STEPPED = 10.4, 52
 """Constants of both printed bounds on sigma (docs/proofs-snap.md, section 2.8)."""
 
 
-def eq_71(run: ClassRun, law: Law) -> Series:
+def eq_71(run: ClassRun, law: FluctuationLaw) -> Series:
     """(M-1)/(M-1+exp(M h(N-bar))) (1+sigma_n) zeta_n of each class, h the law's."""
     at, M = rows_at(run, law), run.M
-    [share] = of(at.mean.share)
-    left = [(1 + sigma) * share for sigma in of(at.sigma)]
+    [share] = enclosures(at.mean.share)
+    left = [(1 + sigma) * share for sigma in enclosures(at.sigma)]
     return entries(run, rows_of(left, M))
 
 
-def _eq71(law: Law) -> Equal:
+def _eq71(law: FluctuationLaw) -> Equal:
     expected = partial(eq_71, law=law)
     return Equal(measure=residuals, expected=expected, scale=size_of(expected))
 
@@ -93,7 +88,7 @@ def sigmas(run: ClassRun, delta: float, *, late: bool, any_delta: bool = False) 
     if not kept.any():
         also = " and N >> K(sqrt(N ln(1/delta)) + 2(1+omega_1) ln M/eta_Y)" if late else ""
         raise BeyondTheRun(f"N-bar >> Delta{also} is not met by t = {step[-1]}")
-    return quantile(found.sigma[:, kept], step[kept], delta)
+    return quantile_along(step[kept], found.sigma[:, kept], delta)
 
 
 def late_from(run: ClassRun, delta: float, N: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -117,7 +112,7 @@ def sigma_beyond(run: ClassRun, *, late: bool) -> Chances:
         if late:
             reached &= run.K * at.mean >= run.snap_start
         here = at.taken(reached)
-        star = lagging(run, here.N)
+        star = lagging(here.N, run.M, run.eta_Y)
         R = room[reached] + star.L
         within = star.counts(like_share(here, LATE * R / here.mean if late else run.eta_Y * R))
         return here.N, within, (f"N = {N}" for N in here.N)
@@ -140,7 +135,7 @@ def stepped_sigma_beyond(run: ClassRun, *, late: bool) -> Chances:
         if late:
             reached &= late_from(run, delta, at.N) <= at.N
         N = at.N[reached]
-        lag = lagging(run, N).lag
+        lag = lagging(N, run.M, run.eta_Y).lag
         d = np.sqrt(log(1 / delta) / N) * (LATE_STEPPED * run.K if late else EARLY_STEPPED * run.eta_Y * N)
         small, large = like_share(least.taken(reached), d), like_share(most.taken(reached), d)
         within = Interval((small.widest[0] - lag, large.widest[1]), (large.narrowest[0], small.narrowest[1] - lag))

@@ -8,11 +8,11 @@ import scipy  # its subpackages load when first used
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.claims.series import Series, by_formula, series
-from marginaudit.claims.snap.appendix_d4_sampled_classes.mean_counts import radius_of
 from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import DELTAS
 from marginaudit.claims.snap.conditions import least_rate
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
+from marginaudit.training.snap.counts.mean_counts import radius_of
 
 RESIDUALS = 10.0 ** np.arange(1, 8)
 """1/epsilon, over six decades."""

@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 
 from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import Series, enclosing
-from marginaudit.claims.snap.appendix_d4_sampled_classes.ball_sgd import bits_a_step, descended, errors, features
-from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import DOUBT, Law
 from marginaudit.claims.snap.conditions import late_steps, ratios
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.orders import counted
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
+from marginaudit.training.snap.balls.coefficients import bits_a_step, descended, residual_rows
+from marginaudit.training.snap.counts.drawn import class_sequences
+from marginaudit.training.snap.counts.quantiles import DOUBT
 from marginaudit.training.snap.limit.continuous import continuous
-from marginaudit.training.snap.limit.counts import class_sequences
-from marginaudit.training.snap.limit.fluctuation import Fluctuation, fluctuation
+from marginaudit.training.snap.limit.fluctuation import Fluctuation, FluctuationLaw, fluctuation
 
 OPERATIONS = 300_000
 """Most operations of SGD on balls, times their digits over those of a float64."""
@@ -42,7 +42,7 @@ def descended_run(run: ClassRun) -> arb_mat:
     return descended(run.overlap, sequence(run), run.M, run.eta_Y)
 
 
-def rows_at(run: ClassRun, law: Law = fluctuation) -> Fluctuation:
+def rows_at(run: ClassRun, law: FluctuationLaw = fluctuation) -> Fluctuation:
     """Rows and their mean after `sequence`."""
     return law(counts(run), run.M, run.eta_Y)
 
@@ -56,9 +56,7 @@ def entries(run: ClassRun, matrix: arb_mat, *more: str) -> Series:
 
 def residuals(run: ClassRun) -> Series:
     """e_n - alpha_n of each class, from the softmax of F^T Y after those steps."""
-    A = descended_run(run)
-    rows = [errors((f * A).tolist()[0], n, run.M) for n, f in enumerate(features(run.overlap))]
-    return entries(run, arb_mat(rows))
+    return entries(run, residual_rows(run.overlap, descended_run(run), run.M))
 
 
 def size_of(side: Callable[[ClassRun], Series]) -> Callable[[ClassRun], NDArray[np.float64]]:

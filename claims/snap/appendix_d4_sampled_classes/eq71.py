@@ -6,24 +6,23 @@ from marginaudit.claims.claim import Claim
 from marginaudit.claims.judgements import Equal
 from marginaudit.claims.quotation import quoted
 from marginaudit.claims.series import Series
-from marginaudit.claims.snap.appendix_d4_sampled_classes.ball_sgd import of, rows_of
 from marginaudit.claims.snap.appendix_d4_sampled_classes.decoder import counts, entries, residuals, size_of
-from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import Law
 from marginaudit.claims.snap.conditions import RANGE_R, THEOREM_5, outside_range_r
 from marginaudit.claims.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED, SOURCE, variant
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import Severity, contradicts, proved, refuted
-from marginaudit.training.snap.limit.fluctuation import continuous_fluctuation, fluctuation
+from marginaudit.training.snap.balls.coefficients import enclosures, rows_of
+from marginaudit.training.snap.limit.fluctuation import FluctuationLaw, continuous_fluctuation, fluctuation
 
 PROOF = PAGE + "85-snapeq71"
 
 
-def with_shares(run: ClassRun, law: Law) -> Series:
+def with_shares(run: ClassRun, law: FluctuationLaw) -> Series:
     """(M-1)/(M-1+exp(M h(N_n))) zeta_n of each class, h the law's."""
-    return entries(run, rows_of(of(law(counts(run), run.M, run.eta_Y).rows.share), run.M))
+    return entries(run, rows_of(enclosures(law(counts(run), run.M, run.eta_Y).rows.share), run.M))
 
 
-def _eq71(law: Law) -> Equal:
+def _eq71(law: FluctuationLaw) -> Equal:
     return Equal(measure=residuals, expected=partial(with_shares, law=law), scale=size_of(residuals))
 
 

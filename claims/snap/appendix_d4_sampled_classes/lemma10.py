@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, sqrt
 
 import numpy as np
@@ -12,13 +13,16 @@ from marginaudit.claims.judgements import Bounded, Parts
 from marginaudit.claims.quotation import quoted, rederived
 from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import Series, by_formula, series
-from marginaudit.claims.snap.binomial import LEVELS, Integers, Interval, chance_outside, counted, frequencies
+from marginaudit.claims.snap.chances import LEVELS
 from marginaudit.claims.snap.conditions import one_class
 from marginaudit.claims.snap.readings import PAGE, variant
-from marginaudit.claims.snap.run import ClassRun
+from marginaudit.claims.snap.run import ClassRun, evenly_spaced
 from marginaudit.claims.standing import Severity, contradicts, proved, refuted
 from marginaudit.orders.arrays import Floats
+from marginaudit.orders.snap import SequenceClasses
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
+from marginaudit.training.snap.counts.binomial import Interval, chance_outside, spaced_counts
+from marginaudit.training.snap.counts.drawn import Integers
 
 PROOF = PAGE + "22-snaplemma10-and-snaplemma10rederived"
 
@@ -52,10 +56,18 @@ class Counts:
     missed: tuple[Series, ...]
 
 
+def frequencies(dataset: SequenceClasses, most: int = 20) -> list[Fraction]:
+    """At most ``most`` of the distinct P(n), exact, the least and the greatest among them."""
+    weights = [Fraction(weight) for weight in dataset.weights or (1.0,) * dataset.K]
+    total = sum(weights)
+    found = sorted({weight / total for weight in weights})
+    return [found[i] for i in evenly_spaced(len(found), most)]
+
+
 @once_a_run
 def counts(run: ClassRun) -> Counts:
     """Every delta of `LEVELS`, distinct P(n) and N, with ceil(N P(n)) in rational arithmetic."""
-    exact, N = frequencies(run.dataset), counted(LARGEST_N)
+    exact, N = frequencies(run.dataset), spaced_counts(LARGEST_N)
     middle = np.array([[ceil(int(n) * p) for n in N] for p in exact], dtype=np.float64)
     shape = (len(LEVELS), len(exact), len(N))
     delta, p, number = (grid.ravel() for grid in np.meshgrid(LEVELS, [float(p) for p in exact], N, indexing="ij"))

@@ -11,28 +11,25 @@ from marginaudit.claims.judgements import HiddenConstant, Parts
 from marginaudit.claims.quotation import quoted
 from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import Series, series
-from marginaudit.claims.snap.appendix_d4_sampled_classes.mean_counts import (
-    EPS,
+from marginaudit.claims.snap.appendix_d4_sampled_classes.enough_steps import (
     FARTHEST,
     MAY_BE_UNDRAWN,
-    Means,
     enough,
     enough_steps,
-    like_growth,
-    like_share,
-    means,
     no_transition,
-    radius_of,
     steps_from,
     within,
 )
-from marginaudit.claims.snap.binomial import Chances, Integers, Interval, Missed, chances, quantile, rarely
+from marginaudit.claims.snap.chances import Chances, Missed, chances, rarely
 from marginaudit.claims.snap.conditions import one_class
 from marginaudit.claims.snap.readings import MUCH, PAGE, variant
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import Severity, contradicts, proved, refuted
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
+from marginaudit.training.snap.counts.binomial import Interval, deviation_quantile
+from marginaudit.training.snap.counts.drawn import Integers
+from marginaudit.training.snap.counts.mean_counts import EPS, Means, like_growth, like_share, means, radius_of
 from marginaudit.training.snap.growth import larger_zero
 
 PROOF = PAGE + "23-snaplemma11-and-snaplemma11any-delta"
@@ -76,15 +73,15 @@ def across_the_turn(run: ClassRun, _: float = 1.0) -> Integers:
 
 Likeness = Callable[[Means, Floats], Interval]
 
-Steps = Callable[[ClassRun, float], Integers]
+StepsAt = Callable[[ClassRun, float], Integers]
 """The N at which a statement with probability 1 - delta is judged."""
 
 
 @once_a_run
-def along_steps(run: ClassRun, like: Likeness, steps: Steps, delta: float) -> Series:
+def along_steps(run: ClassRun, like: Likeness, steps: StepsAt, delta: float) -> Series:
     """The least relative deviation that N_n exceeds with a chance of delta at most, along N."""
     at = means(steps(run, delta), run.K, run.M, run.eta_Y)
-    value, radius = quantile(at.N, np.full(len(at.N), 1 / run.K), delta, lambda d: like(at, d))
+    value, radius = deviation_quantile(at.N, np.full(len(at.N), 1 / run.K), delta, lambda d: like(at, d))
     return series(value, radius=radius, step=at.N, clock="N")
 
 
@@ -150,7 +147,7 @@ def third_of_rate(at: Means, delta: float) -> Floats:
 Shape = Callable[[Means, float], Floats]
 
 
-def _in_steps(like: Likeness, shape: Shape, steps: Steps, delta: float) -> HiddenConstant:
+def _in_steps(like: Likeness, shape: Shape, steps: StepsAt, delta: float) -> HiddenConstant:
     return HiddenConstant(
         measure=lambda run: along_steps(run, like, steps, delta),
         shape=lambda run, _: shape(means(steps(run, delta), run.K, run.M, run.eta_Y), delta),

@@ -11,32 +11,19 @@ from marginaudit.claims.claim import Claim
 from marginaudit.claims.judgements import Equal, Parts
 from marginaudit.claims.quotation import quoted, rederived
 from marginaudit.claims.run import once_a_run
-from marginaudit.claims.series import Series, series
+from marginaudit.claims.series import Series, certified, series
 from marginaudit.claims.snap.appendix_d2_one_class.lemma5 import alone
-from marginaudit.claims.snap.appendix_d4_sampled_classes.mean_counts import (
-    Means,
-    enough,
-    lagging,
-    like_growth,
-    means,
-    no_fluctuation,
-)
-from marginaudit.claims.snap.ball_arithmetic import (
-    DENSE_CLASSES,
-    DENSE_STEPS,
-    DENSE_TOKENS,
-    bits,
-    certified,
-    features,
-    sgd,
-    some_classes,
-)
-from marginaudit.claims.snap.binomial import Chances, Interval, chances, rarely
+from marginaudit.claims.snap.appendix_d4_sampled_classes.enough_steps import enough, no_fluctuation
+from marginaudit.claims.snap.chances import Chances, chances, rarely
 from marginaudit.claims.snap.conditions import RANGE_R, first_of, no_inverse, outside_range_r
 from marginaudit.claims.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED, variant
 from marginaudit.claims.snap.run import ClassRun
+from marginaudit.claims.snap.some_classes import DENSE_CLASSES, DENSE_STEPS, DENSE_TOKENS, some_classes
 from marginaudit.claims.standing import Severity, contradicts, proved, refuted
 from marginaudit.orders.arrays import Floats
+from marginaudit.training.snap.balls.matrices import bits, features, sgd
+from marginaudit.training.snap.counts.binomial import Interval
+from marginaudit.training.snap.counts.mean_counts import Means, lagging, like_growth, means
 from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.recursion import h_star
 
@@ -50,8 +37,8 @@ def drawn_classes(run: ClassRun) -> tuple[Series, Series]:
     K, M = len(classes), min(run.M, DENSE_TOKENS)
     names = [run.dataset.next_tokens[n] for n in classes]
     sequence = np.random.default_rng(2305_16380).integers(K, size=DENSE_STEPS).tolist()
-    with flint.ctx.workprec(bits(run)):
-        F = features(run, classes)
+    with flint.ctx.workprec(bits(run.eta_Y)):
+        F = features(run.dataset.P[classes])
         h = [flint.arb(0)] * K
         for n in sequence:
             h[n] += flint.arb(run.eta_Y) / (M - 1 + (M * h[n]).exp())
@@ -59,7 +46,7 @@ def drawn_classes(run: ClassRun) -> tuple[Series, Series]:
         found = (F.transpose() * Y).entries()
         stated = [(M - 1) * h[n] if j == n else -h[n] for n in range(K) for j in range(M)]
         label = [f"w of {name} at token {j} of {M}" for name in names for j in range(M)]
-        return certified(found, label), certified(stated, label)
+        return certified(found, label=tuple(label)), certified(stated, label=tuple(label))
 
 
 @once_a_run
@@ -115,7 +102,7 @@ def beyond_continuous(run: ClassRun) -> Chances:
 def beyond_rederived(run: ClassRun) -> Chances:
     """Theta = h*(N_n)/h(N-bar) - 1 beyond (sqrt((N/2) ln(2K/delta)) + 1 + L)/N-bar."""
     at = means(enough(run), run.K, run.M, run.eta_Y)
-    star = lagging(run, at.N)
+    star = lagging(at.N, run.M, run.eta_Y)
 
     def within(delta: float) -> Interval:
         return star.counts(like_growth(at, (np.sqrt(at.N / 2 * log(2 * run.K / delta)) + 1 + star.L) / at.mean))

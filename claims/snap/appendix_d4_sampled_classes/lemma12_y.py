@@ -16,21 +16,21 @@ from marginaudit.claims.judgements import Equal
 from marginaudit.claims.quotation import quoted
 from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import Series
-from marginaudit.claims.snap.appendix_d4_sampled_classes.ball_sgd import (
-    BITS,
-    ball,
-    bits_a_step,
-    descended,
-    errors,
-    features,
-    of,
-    rows_of,
-)
 from marginaudit.claims.snap.appendix_d4_sampled_classes.decoder import counts, entries, sequence, size_of
 from marginaudit.claims.snap.conditions import RANGE_R, first_of, no_growth, no_inverse, outside_range_r
 from marginaudit.claims.snap.readings import IN_RANGE_R, PAGE, ROUNDED, SOURCE, variant
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import Severity, contradicts, proved, refuted
+from marginaudit.orders.balls import ball_around
+from marginaudit.training.snap.balls.coefficients import (
+    BITS,
+    bits_a_step,
+    descended,
+    enclosures,
+    errors,
+    gram_rows,
+    rows_of,
+)
 from marginaudit.training.snap.limit.fluctuation import fluctuation
 
 PROOF = PAGE + "84-snaplemma12y-and-eq-26"
@@ -38,7 +38,7 @@ PROOF = PAGE + "84-snaplemma12y-and-eq-26"
 
 def transposed(run: ClassRun) -> arb_mat:
     """F'^T [F, u]; F° leans on the class drawn most often. For K = M there is no F°."""
-    rows = [row.tolist()[0] for row in features(run.overlap)]
+    rows = [row.tolist()[0] for row in gram_rows(run.overlap)]
     part = 0.5 if run.M > run.K else 0.0
     last = [x * part for x in rows[int(np.argmax(counts(run)))]]
     return arb_mat([*([*row, arb(0)] for row in rows), [*last, arb(1)]])
@@ -55,7 +55,7 @@ def by_rows(run: ClassRun) -> Series:
         back, A = to_rows.inv(), arb_mat(K + 1, K + 1)
         for n in drawn.tolist():
             [logits] = (arb_mat([to_rows.tolist()[n]]) * A).tolist()
-            step = arb_mat([[back[k, n] * ball(run.eta_Y)] for k in range(K + 1)])
+            step = arb_mat([[back[k, n] * ball_around(run.eta_Y)] for k in range(K + 1)])
             A += step * arb_mat([errors(logits, n, run.M)])
         return entries(run, A, "u")
 
@@ -72,8 +72,8 @@ def closed_form(run: ClassRun) -> Series:
     """A of F'^-T (I+Theta') W-bar', theta_n that of the rows of SGD."""
     at = fluctuation(counts(run), run.M, run.eta_Y)
     with flint.ctx.workprec(2 * BITS):
-        [h] = of(at.mean.h)
-        rows = rows_of([(1 + theta) * h for theta in of(at.theta)], run.M).tolist()
+        [h] = enclosures(at.mean.h)
+        rows = rows_of([(1 + theta) * h for theta in enclosures(at.theta)], run.M).tolist()
         return entries(run, transposed(run).inv() * arb_mat([*rows, [arb(0)] * (run.K + 1)]), "u")
 
 

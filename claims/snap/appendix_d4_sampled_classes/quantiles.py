@@ -1,4 +1,4 @@
-"""Quantiles over many seeds of SGD, with bounds from the exact binomial law."""
+"""Theta and sigma of many seeds of SGD, and their quantiles as series."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,30 +8,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import Series, series
-from marginaudit.claims.snap.binomial import above, at_most
 from marginaudit.claims.snap.conditions import late_steps
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.training.approximation import Approximation
-from marginaudit.training.snap.limit.counts import class_counts
-from marginaudit.training.snap.limit.fluctuation import Fluctuation
+from marginaudit.training.snap.counts.drawn import class_counts
+from marginaudit.training.snap.counts.quantiles import largest, quantile
+from marginaudit.training.snap.limit.fluctuation import FluctuationLaw
 
 DELTAS = (0.1, 0.01)
 """Failing probabilities at which statements about chance are audited."""
-
-DOUBT = 0.001
-"""The probability that a bound on a quantile is on the wrong side."""
 
 RECORDS = 24
 
 NUMBERS = 2_000_000
 """Counts that are drawn, at most."""
 
-Law = Callable[[ArrayLike, int, float], Fluctuation]
-"""Function from counts, M and eta_Y to theta and sigma."""
-
 
 @dataclass(frozen=True)
-class Drawn:
+class SeedFluctuations:
     """theta and sigma of every seed at recorded t >> K^2.
 
     Attributes
@@ -57,50 +51,19 @@ def late_counts(run: ClassRun) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 @once_a_run
-def drawn(run: ClassRun, law: Law) -> Drawn:
+def drawn(run: ClassRun, law: FluctuationLaw) -> SeedFluctuations:
     """theta and sigma of many seeds."""
     steps, counts = late_counts(run)
     at = law(counts, run.M, run.eta_Y)
-    return Drawn(steps, largest(at.theta), Approximation(np.abs(at.sigma.value[..., 0]), at.sigma.error[..., 0]))
+    return SeedFluctuations(
+        steps, largest(at.theta), Approximation(np.abs(at.sigma.value[..., 0]), at.sigma.error[..., 0])
+    )
 
 
-def ranks(seeds: int, delta: float, doubt: float = DOUBT) -> tuple[int, int]:
-    """Ranks, from the largest value down, of a lower and an upper bound on the (1-delta)-quantile.
-
-    Each is wrong with a probability of at most ``doubt``.
-
-    The probability of a value from the quantile on is at least delta, so that x seeds or fewer have one with a
-    probability of at most P(Binomial(n, delta) <= x); that of a value above it is at most delta. Where the seeds
-    show no bound, the rank is n or -1.
-
-    >>> ranks(2000, 0.01)
-    (35, 7)
-    >>> ranks(10, 0.01)
-    (2, -1)
-    """
-    left = np.arange(seeds)
-    low = np.flatnonzero(above(left, seeds, delta) <= doubt)
-    high = np.flatnonzero(at_most(left, seeds, 1 - delta) <= doubt)
-    return int(low[0]) if len(low) else seeds, int(high[-1]) if len(high) else -1
-
-
-def quantile(of: Approximation, step: NDArray[np.int64], delta: float) -> Series:
-    """The (1-delta)-quantile at each step of values of shape (seeds, records), between its two bounds; delta <= 1/2.
-
-    Where the seeds show no upper bound, the largest value with an infinite error bar; where they do, they show both.
-    """
-    seeds = len(of.value)
-    low, high = ranks(seeds, delta)
-    value = np.sort(of.value, axis=0)
-    if high < 0:
-        return series(value[-1], radius=np.full(len(step), np.inf), step=step)
-    lower, upper = value[seeds - 1 - low], value[seeds - 1 - high]
-    return series((lower + upper) / 2, radius=(upper - lower) / 2 + of.error.max(axis=0), step=step)
-
-
-def largest(of: Approximation) -> Approximation:
-    """The largest absolute value over the last axis."""
-    return Approximation(np.abs(of.value).max(axis=-1), of.error.max(axis=-1))
+def quantile_along(step: NDArray[np.int64], of: Approximation, delta: float) -> Series:
+    """The (1-delta)-quantile at each step of values of shape (seeds, records)."""
+    found = quantile(of, delta)
+    return series(found.value, radius=found.error, step=step)
 
 
 def deviation_shape(delta: float, per_class: bool) -> Callable[[ClassRun, NDArray[np.float64]], ArrayLike]:

@@ -10,17 +10,14 @@ from marginaudit.claims.judgements import Limit, Parts
 from marginaudit.claims.quotation import quoted
 from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import Series, by_formula
-from marginaudit.claims.snap.appendix_d4_sampled_classes.mean_counts import (
-    enough,
-    enough_steps,
-    nothing_fluctuates,
-    radius_of,
-)
-from marginaudit.claims.snap.binomial import Chances, Interval, chances, rarely
+from marginaudit.claims.snap.appendix_d4_sampled_classes.enough_steps import enough, enough_steps, nothing_fluctuates
+from marginaudit.claims.snap.chances import Chances, chances, rarely
 from marginaudit.claims.snap.readings import MUCH, PAGE
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import proved
 from marginaudit.orders.arrays import Floats
+from marginaudit.training.snap.counts.binomial import Interval
+from marginaudit.training.snap.counts.mean_counts import radius_of
 
 SHOWN = (0.1, 0.01)
 """The delta at which Delta/N-bar is followed."""

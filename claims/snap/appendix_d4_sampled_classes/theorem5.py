@@ -10,7 +10,6 @@ from marginaudit.claims.claim import Claim
 from marginaudit.claims.judgements import Bounded, Equal, HiddenConstant, Parts
 from marginaudit.claims.quotation import quoted, rederived
 from marginaudit.claims.series import Series
-from marginaudit.claims.snap.appendix_d4_sampled_classes.ball_sgd import dual, of, rows_of
 from marginaudit.claims.snap.appendix_d4_sampled_classes.decoder import (
     OF_SGD,
     descended_run,
@@ -19,7 +18,7 @@ from marginaudit.claims.snap.appendix_d4_sampled_classes.decoder import (
     rows_at,
     size_of,
 )
-from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import DELTAS, Law, deviation_shape, drawn, quantile
+from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import DELTAS, deviation_shape, drawn, quantile_along
 from marginaudit.claims.snap.conditions import (
     RANGE_R,
     THEOREM_5,
@@ -32,7 +31,8 @@ from marginaudit.claims.snap.conditions import (
 from marginaudit.claims.snap.readings import H_STAR, PAGE, SOURCE, variant
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import Implication, Severity, proved, refuted
-from marginaudit.training.snap.limit.fluctuation import fluctuation, stepped_fluctuation
+from marginaudit.training.snap.balls.coefficients import enclosures, inverse_gram, rows_of
+from marginaudit.training.snap.limit.fluctuation import FluctuationLaw, fluctuation, stepped_fluctuation
 
 PROOF = PAGE + "25-snaptheorem5rederived"
 
@@ -49,22 +49,22 @@ def trained(run: ClassRun) -> Series:
     return entries(run, descended_run(run))
 
 
-def closed_form(run: ClassRun, law: Law = fluctuation) -> Series:
+def closed_form(run: ClassRun, law: FluctuationLaw = fluctuation) -> Series:
     """(I-E')(I+Theta) W-bar, rows (M-1) h(N-bar) zeta_n of W-bar, or (M-1) h*(N-bar) zeta_n."""
     at, M = rows_at(run, law), run.M
-    [h] = of(at.mean.h)
-    grown = [(1 + theta) * h for theta in of(at.theta)]
-    return entries(run, dual(run.overlap) * rows_of(grown, M))
+    [h] = enclosures(at.mean.h)
+    grown = [(1 + theta) * h for theta in enclosures(at.theta)]
+    return entries(run, inverse_gram(run.overlap) * rows_of(grown, M))
 
 
 def _with_steps(run: ClassRun) -> Series:
     return closed_form(run, stepped_fluctuation)
 
 
-def thetas(run: ClassRun, delta: float, law: Law) -> Series:
+def thetas(run: ClassRun, delta: float, law: FluctuationLaw) -> Series:
     """The (1-delta)-quantile of max |theta_n|, along N."""
     found = drawn(run, law)
-    return quantile(found.theta, found.step, delta)
+    return quantile_along(found.step, found.theta, delta)
 
 
 def explicit(delta: float) -> Callable[[ClassRun, NDArray[np.float64]], NDArray[np.float64]]:
@@ -79,7 +79,7 @@ THEOREM5_STATEMENT = (
 )
 
 
-def _theorem5(expected: Callable[[ClassRun], Series], law: Law) -> Parts:
+def _theorem5(expected: Callable[[ClassRun], Series], law: FluctuationLaw) -> Parts:
     return Parts(
         {
             "Eq. 70": Equal(measure=trained, expected=expected, scale=size_of(expected)),

@@ -41,9 +41,9 @@ def largest_eigenvalue_of_inverse(run: ClassRun) -> tuple[float, float]:
 
 def gram(run: ClassRun) -> "flint.arb_mat":
     """I + E where Z = 0, in balls."""
-    from marginaudit.claims.snap.ball_arithmetic import features
+    from marginaudit.training.snap.balls.matrices import features
 
-    F = features(run, range(run.K))
+    F = features(run.dataset.P)
     return F.transpose() * F
 
 

@@ -14,15 +14,16 @@ from marginaudit.claims.claim import Claim
 from marginaudit.claims.judgements import Equal
 from marginaudit.claims.quotation import quoted
 from marginaudit.claims.series import Series, enclosing, series
-from marginaudit.claims.snap.appendix_d4_sampled_classes.ball_sgd import BITS, ball, gradients
 from marginaudit.claims.snap.conditions import RANGE_R, THEOREM_5, late_steps, one_class, outside_range_r, ratios
 from marginaudit.claims.snap.readings import IN_RANGE_R, NO_REFUGE, PAGE, ROUNDED, SOURCE, mended
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import Severity, Weight, contradicts, proved, refuted
+from marginaudit.orders.balls import ball_around
 from marginaudit.training.approximation import Approximation
+from marginaudit.training.snap.balls.coefficients import BITS, gradients
+from marginaudit.training.snap.counts.drawn import class_counts
 from marginaudit.training.snap.limit.backpropagated import mended_beta, printed_beta, printed_iota
 from marginaudit.training.snap.limit.continuous import speed
-from marginaudit.training.snap.limit.counts import class_counts
 from marginaudit.training.snap.limit.fluctuation import Fluctuation, fluctuation
 from marginaudit.training.snap.limit.overlap import Overlap
 
@@ -40,7 +41,7 @@ ENTRIES = 60_000
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedRecords:
     """Records at which the form of the gradient is compared.
 
     Attributes
@@ -57,12 +58,12 @@ class Compared:
     counts: NDArray[np.int64]
 
 
-def compared(run: ClassRun) -> Compared:
+def compared(run: ClassRun) -> ComparedRecords:
     """A few seeds' records of t >> K^2."""
     seeds = min(SEEDS, run.config.seeds)
     step = late_steps(run, max(1, min(MATRICES, ENTRIES // run.K**2) // seeds))
     counts = class_counts(step.tolist(), run.dataset.frequencies, seeds, run.config.seed).reshape(-1, run.K)
-    return Compared(np.tile(step, seeds), fluctuation(counts, run.M, run.eta_Y), counts)
+    return ComparedRecords(np.tile(step, seeds), fluctuation(counts, run.M, run.eta_Y), counts)
 
 
 def coefficients(run: ClassRun) -> Series:
@@ -73,7 +74,7 @@ def coefficients(run: ClassRun) -> Series:
     with flint.ctx.workprec(BITS):
         for record in range(len(where.step)):
             weights = gradients(own, where.at.rows.h[record], where.at.mean.M)
-            gamma = ball(speeds.value[record], speeds.error[record])
+            gamma = ball_around(speeds.value[record], speeds.error[record])
             found += [(weights[k, n] if k == n else -weights[k, n]) / gamma for n, k in order]
         names = run.dataset.next_tokens
         labels = [f"iota of {names[n]}" if k == n else f"beta of {names[n]}, {names[k]}" for n, k in order]

@@ -28,8 +28,8 @@ from marginaudit.claims.verdict import LEAST, Finding, Verdict
 from marginaudit.orders import counted
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.training.approximation import Approximation, stacked
+from marginaudit.training.snap.counts.drawn import class_counts
 from marginaudit.training.snap.limit.backpropagated import backpropagated
-from marginaudit.training.snap.limit.counts import class_counts
 from marginaudit.training.snap.limit.fluctuation import fluctuation
 
 ANY_T_PROOF = PAGE + "33-snaptheorem1aany-t"

@@ -29,14 +29,14 @@ def nobody_gains(run: ClassRun) -> str | None:
     import flint
     from flint import arb
 
-    from marginaudit.claims.snap.ball_arithmetic import features
+    from marginaudit.training.snap.balls.matrices import features
 
     if reason := no_pair(run):
         return reason
     data, K, M = run.dataset, run.K, run.M
     common = [data.contextual.index(token) for token in common_tokens(data)]
     with flint.ctx.workprec(BITS):
-        F = features(run, range(K))
+        F = features(data.P)
         I_E = F.transpose() * F
         left = I_E.inv()  # I - E'
         q_1, q_0 = arb(M) / (M - 1), -arb(M) / (M - 1) ** 2

@@ -12,7 +12,6 @@ from marginaudit.claims.judgements import Equal
 from marginaudit.claims.quotation import quoted
 from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import Series, enclosing, series
-from marginaudit.claims.snap.appendix_d4_sampled_classes.ball_sgd import BITS, ball, gradients
 from marginaudit.claims.snap.appendix_d5_theorem1.overlap import some_not_positive
 from marginaudit.claims.snap.appendix_d5_theorem1.theorem1 import ASSUMPTIONS
 from marginaudit.claims.snap.appendix_e_attention.eq10 import no_path
@@ -20,13 +19,15 @@ from marginaudit.claims.snap.conditions import late_steps, outside_range_r, slow
 from marginaudit.claims.snap.readings import FAST_DECODER, PAGE, ROUNDED, SOURCE, mended
 from marginaudit.claims.snap.run import ClassRun, evenly_spaced
 from marginaudit.claims.standing import Severity, contradicts, proved, refuted
+from marginaudit.orders.balls import ball_around
 from marginaudit.orders.snap import distinct_tokens
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention.descent import descend_both
 from marginaudit.training.snap.attention.path import follow, turned
 from marginaudit.training.snap.attention.rates import features, rates
 from marginaudit.training.snap.attention.solver import NotIntegrated
-from marginaudit.training.snap.limit.counts import class_counts, class_sequences
+from marginaudit.training.snap.balls.coefficients import BITS, gradients
+from marginaudit.training.snap.counts.drawn import class_counts, class_sequences
 from marginaudit.training.snap.limit.fluctuation import Fluctuation, fluctuation
 from marginaudit.training.snap.limit.overlap import Overlap
 from marginaudit.training.snap.limit.recursion import TAKEN
@@ -96,11 +97,13 @@ def steps_of_sgd(run: ClassRun) -> Series:
             F = place.own.F
             moved = [arb(0)] * len(logits.names)
             for n in range(run.K):
-                along = sum((weights[k, n] * ball(place.own.E[n, k] if k != n else 1.0) for k in range(run.K)), arb(0))
+                along = sum(
+                    (weights[k, n] * ball_around(place.own.E[n, k] if k != n else 1.0) for k in range(run.K)), arb(0)
+                )
                 for i in np.flatnonzero((query == run.dataset.asked[n]) & (F[token, n] > 0)).tolist():
-                    f = ball(F[token[i], n])
-                    g = sum((weights[k, n] * ball(F[token[i], k]) for k in range(run.K)), arb(0))
-                    moved[i] += ball(run.eta_Z) * f * (g - f * along) / run.K
+                    f = ball_around(F[token[i], n])
+                    g = sum((weights[k, n] * ball_around(F[token[i], k]) for k in range(run.K)), arb(0))
+                    moved[i] += ball_around(run.eta_Z) * f * (g - f * along) / run.K
             found += moved
             label += [f"{name} under {asked}, t = {place.step}" for asked, name in logits.names]
             steps += [place.step] * len(moved)

@@ -14,13 +14,13 @@ from marginaudit.claims.judgements import Bounded, Parts
 from marginaudit.claims.quotation import quoted
 from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import Series, series
-from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import ranks
 from marginaudit.claims.snap.readings import SOURCE
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import unsettled
 from marginaudit.orders import counted
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses, syn_medium
+from marginaudit.training.snap.counts.quantiles import ranks
 from marginaudit.training.snap.sgd import Recipe, entropy_of_distinct, train_sampled
 
 LR_Z = (0.5, 1.0, 2.0, 3.0)

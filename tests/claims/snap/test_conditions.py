@@ -4,13 +4,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import flint
 import numpy as np
 import pytest
 
 from marginaudit.claims.claim import BeyondTheRun
 from marginaudit.claims.judgements import Equal, HiddenConstant
-from marginaudit.claims.snap import ClassConfig, ball_arithmetic, conditions
+from marginaudit.claims.snap import ClassConfig, conditions, some_classes
 from marginaudit.claims.snap.appendix_c_gradients import lemma1, lemma2
 from marginaudit.claims.snap.appendix_d2_one_class import lemma5, remark1
 from marginaudit.claims.snap.appendix_d3_growth import lemma7, remark2, two_stages
@@ -18,20 +17,19 @@ from marginaudit.claims.snap.appendix_d4_sampled_classes import (
     corollary1,
     corollary1_steps,
     decoder,
+    enough_steps,
     lemma11,
     lemma12,
-    mean_counts,
     quantiles,
     theorem5,
 )
-from marginaudit.claims.snap.appendix_d4_sampled_classes.ball_sgd import bits_a_step, errors
+from marginaudit.claims.snap.appendix_d4_sampled_classes.lemma10 import frequencies
 from marginaudit.claims.snap.appendix_d5_theorem1 import lemma14
-from marginaudit.claims.snap.binomial import frequencies
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports import LEDGER
 from marginaudit.reports.snap.paper import PAPER
-from marginaudit.training.approximation import Approximation
+from marginaudit.training.snap.balls.coefficients import bits_a_step
 from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.fluctuation import fluctuation
@@ -75,12 +73,12 @@ def test_late_steps_are_from_ten_k_squared_on_and_evenly_taken() -> None:
 
 
 def test_how_far_chances_steps_and_lags_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = mean_counts.steps_from(40.0)
+    steps = enough_steps.steps_from(40.0)
     assert (steps[0], steps[-1], len(steps)) == (40, 40 * 10**7, 29)
-    assert mean_counts.steps_from(1e9)[-1] == 10**12
-    assert mean_counts.steps_from(40.5)[0] == 41
+    assert enough_steps.steps_from(1e9)[-1] == 10**12
+    assert enough_steps.steps_from(40.5)[0] == 41
     with pytest.raises(BeyondTheRun):
-        mean_counts.steps_from(1.001e9)
+        enough_steps.steps_from(1.001e9)
     assert lemma11.late_steps(single()) == max(40, 4 * larger_zero(np.log([5000.0]))[0] / 0.5)
     assert lemma11.late_steps(single(lr_y=50.0)) == 40
     assert lemma7.largest_lag(1000, 5.0) is not None
@@ -108,13 +106,13 @@ def test_records_are_of_uniform_classes_in_two_tokens_or_more() -> None:
 
 def test_of_many_classes_or_tokens_some_are_taken_at_random(monkeypatch: pytest.MonkeyPatch) -> None:
     many = of_size(500, K=20)
-    some = ball_arithmetic.some_classes(many, 12)
+    some = some_classes.some_classes(many, 12)
     assert len(set(some)) == 12
     assert some == sorted(some) != list(range(12))
-    assert ball_arithmetic.some_classes(many, 30) == list(range(20))
+    assert some_classes.some_classes(many, 30) == list(range(20))
     for entries, taken in ((21 * 3 + 20, 3), (21 * 3, 3), (21 * 3 - 1, 2), (1, 1)):
-        monkeypatch.setattr(ball_arithmetic, "MOST_ENTRIES", entries)
-        assert len(ball_arithmetic.some_classes(many, 12)) == taken
+        monkeypatch.setattr(some_classes, "MOST_ENTRIES", entries)
+        assert len(some_classes.some_classes(many, 12)) == taken
 
 
 def test_frequencies_are_thinned_out() -> None:
@@ -160,13 +158,6 @@ def test_how_many_seeds_and_records_chances_are_drawn_for(monkeypatch: pytest.Mo
     for numbers, seeds, steps in ((3 * 50 * 7, 50, 7), (3 * 50 * 2, 50, 4), (3 * 9, 9, 4), (2, 1, 4)):
         monkeypatch.setattr(quantiles, "NUMBERS", numbers)
         assert sizes() == [(steps,), (seeds, steps), (seeds, steps)]
-
-
-def test_quantiles_to_the_last_order_statistic(monkeypatch: pytest.MonkeyPatch) -> None:
-    value = Approximation(np.arange(9.0)[:, None], np.zeros((9, 1)))
-    monkeypatch.setattr(quantiles, "ranks", lambda seeds, delta: (3, 0))
-    found = quantiles.quantile(value, np.array([1]), 0.1)
-    assert (found.lower.tolist(), found.upper.tolist()) == ([5], [8])
 
 
 def test_y_is_trained_for_ten_k_squared_steps_or_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,16 +218,6 @@ def test_vocabularies_and_rates_are_swept_in_range_r() -> None:
     assert rates.step is not None
     assert (rates.step[0], rates.clock) == (2, "1/eta_Y")
     assert rates.step[-1] == np.floor(1 / conditions.least_rate(10**9))
-
-
-def test_the_last_column_stands_for_the_other_tokens() -> None:
-    row = [flint.arb(x) for x in (1, 0, -1)]
-    powers = np.exp([1.0, 0.0, -1.0])
-    for M in (7, 3, 2):
-        total = powers[:2].sum() + (M - 2) * powers[2]
-        found = [float(x.mid()) for x in errors(row, 1, M)]
-        rest = powers[2] if M > 2 else 0.0
-        np.testing.assert_allclose(found, [-powers[0] / total, 1 - powers[1] / total, -rest / total], rtol=1e-12)
 
 
 def test_sizes_that_rounding_is_relative_to() -> None:

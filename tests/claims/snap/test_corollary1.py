@@ -23,7 +23,7 @@ from marginaudit.claims.snap.appendix_d4_sampled_classes.corollary1_steps import
     steps_of_a_class,
     undrawn,
 )
-from marginaudit.claims.snap.appendix_d4_sampled_classes.mean_counts import enough
+from marginaudit.claims.snap.appendix_d4_sampled_classes.enough_steps import enough
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports import LEDGER
 from marginaudit.training.snap.limit.continuous import continuous

@@ -5,12 +5,10 @@ from fractions import Fraction
 from math import comb, log
 from typing import Any
 
-import flint
 import numpy as np
 import pytest
 
 from marginaudit.claims.series import FORMULA_ROUNDING
-from marginaudit.claims.snap import binomial
 from marginaudit.claims.snap.appendix_c_gradients import lemma2, lemma18
 from marginaudit.claims.snap.appendix_d2_one_class import lemma5, remark1
 from marginaudit.claims.snap.appendix_d3_growth import (
@@ -23,16 +21,16 @@ from marginaudit.claims.snap.appendix_d3_growth import (
     remark3,
     two_stages,
 )
-from marginaudit.claims.snap.appendix_d4_sampled_classes import lemma10, lemma11, lemma12, mean_counts, remark4
+from marginaudit.claims.snap.appendix_d4_sampled_classes import lemma10, lemma11, lemma12, remark4
 from marginaudit.claims.snap.appendix_d5_theorem1 import theorem1, theorem1_b
 from marginaudit.claims.snap.appendix_e_attention import eq112, theorem3_gain
-from marginaudit.claims.snap.ball_arithmetic import certified
-from marginaudit.claims.snap.binomial import LEVELS, ROUNDING, Interval, chance_outside
+from marginaudit.claims.snap.chances import LEVELS
 from marginaudit.claims.snap.conditions import VOCABULARIES
-from marginaudit.claims.verdict import Evidence
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports import LEDGER
 from marginaudit.training.approximation import Approximation
+from marginaudit.training.snap.counts import mean_counts
+from marginaudit.training.snap.counts.binomial import ROUNDING, Interval, chance_outside, deviation_quantile
 from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit.continuous import continuous, gamma, speed
 from marginaudit.training.snap.limit.descent import descend
@@ -50,28 +48,6 @@ def test_a_power_moves_by_twice_what_its_exponent_may() -> None:
     found = eq112.power(z, 4.0)
     assert found.value == pytest.approx(4 * np.exp([1.0, -6.0]), rel=1e-14, abs=0)
     assert found.error == pytest.approx(4 * np.exp(2 * (z.value + z.error)) - found.value, rel=1e-9, abs=0)
-
-
-def test_balls_are_inside_the_bars_and_a_ball_without_ends_is_anywhere() -> None:
-    found = certified([flint.arb(1, 0.25), flint.arb("nan"), flint.arb(-3)], ["a", "b", "c"])
-    assert found.value.tolist() == [1, 0, -3]
-    assert 0.25 <= found.radius[0] < 0.25 + 1e-8
-    assert (found.radius[1], found.label, found.evidence) == (np.inf, ("a", "b", "c"), Evidence.CERTIFIED)
-    assert found.radius[2] < 1e-300
-    assert len(certified([], [])) == 0
-
-
-def test_a_chance_has_the_relative_error_of_its_tails() -> None:
-    """Both ends known: P(Bin(4, 1/2) outside 1 .. 3) = 1/8."""
-    ends = (np.array([0.5]), np.array([3.5]))
-    value, radius = chance_outside(np.array([4]), np.array([0.5]), Interval(ends, ends))
-    assert value[0] == pytest.approx(1 / 8, rel=1e-12, abs=0)
-    assert radius[0] == pytest.approx(ROUNDING / 8, rel=1e-6, abs=0)
-    around = Interval.around(np.array([5.0]), np.array([2.0]))
-    blur = 16 * EPS * 8
-    assert around.widest[0][0] == pytest.approx(3 - blur, rel=1e-16, abs=0)
-    assert around.narrowest[1][0] == pytest.approx(7 - blur, rel=1e-16, abs=0)
-    assert around.widest[1][0] - around.narrowest[1][0] == pytest.approx(2 * blur, rel=0.1, abs=0)
 
 
 def test_bars_of_the_chances_of_lemmas_10_and_18(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,15 +87,7 @@ def test_the_quantile_of_a_deviation_is_that_of_the_law(like: Any, delta: float)
     assert (found.step[0], found.clock) == (40, "N")
     assert abs(found.value[0] - true) <= found.radius[0] <= 1e-7 * true
     whole = mean_counts.means(found.step, 2, 5000, 0.5)
-    bars_are(found, binomial.quantile(found.step, np.full(len(found), 0.5), delta, lambda d: like(whole, d))[1])
-
-
-def test_a_quantile_at_which_the_chance_is_delta_itself_is_open() -> None:
-    """P(|N_n - 1| > d) of 2 draws is 1/2 up to d = 1, and 0 from there on."""
-    at = np.array([2]), np.array([0.5])
-    value, radius = binomial.quantile(*at, 0.5, lambda d: Interval.around(np.array([1.0]), d))
-    assert value - radius < 1e-6
-    assert value + radius == pytest.approx(1, rel=1e-9, abs=0)
+    bars_are(found, deviation_quantile(found.step, np.full(len(found), 0.5), delta, lambda d: like(whole, d))[1])
 
 
 def test_the_chance_in_other_vocabularies_is_a_sum_over_all_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,14 +222,7 @@ def test_bars_of_eq_64_are_those_of_the_level(monkeypatch: pytest.MonkeyPatch) -
         assert ((found.lower <= size) & (size <= found.upper)).all()
 
 
-def test_bars_of_counts_that_are_alike() -> None:
-    """Ends of intervals of counts are times known to 16 EPS (1 + x), x = M h there; those of a share to twice that."""
-    at = mean_counts.means(np.array([200, 2000]), 2, 5000, 0.5)
-    for found, off in (
-        (mean_counts.like_growth(at, np.full(2, 0.5)), 1 + 1.5 * at.x),
-        (mean_counts.like_share(at, np.full(2, 0.5)), 2 * (1 + at.x)),
-    ):
-        np.testing.assert_allclose(found.widest[1] / found.narrowest[1] - 1, 32 * EPS * off, rtol=0.05)
+def test_bars_of_undrawn_classes() -> None:
     undrawn = lemma11.undrawn(run("snap-single"))
     at = mean_counts.means(lemma11.late(run("snap-single")), 2, 5000, 0.5)
     bars_are(undrawn, 16 * EPS * (1 + at.x) * undrawn.value)

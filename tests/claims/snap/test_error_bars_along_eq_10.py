@@ -10,7 +10,7 @@ import pytest
 from marginaudit.claims import series as measured
 from marginaudit.claims.series import FORMULA_ROUNDING, series
 from marginaudit.claims.snap.appendix_d4_sampled_classes import corollary1, corollary1_steps, theorem5
-from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import largest, quantile, ranks
+from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import quantile_along
 from marginaudit.claims.snap.appendix_d5_theorem1 import (
     eq90,
     lemma13,
@@ -41,8 +41,8 @@ from marginaudit.orders.snap import weakly_correlated_dataset
 from marginaudit.orders.snap.overlap import eigenpairs, overlap_of
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention.common import follow_common
+from marginaudit.training.snap.counts.drawn import class_counts
 from marginaudit.training.snap.limit.backpropagated import mended_beta, printed_iota
-from marginaudit.training.snap.limit.counts import class_counts
 from tests.claims.snap.samples import bars_are, on, run
 from tests.measured import judgement
 
@@ -250,21 +250,15 @@ def test_bars_of_theorem_5(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bars_of_quantiles_over_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Values 0 to 1999, and of the larger ones an error of 3: 35 and 7 of them are above the bounds at 0.01."""
-    assert ranks(2000, 0.01) == (35, 7)
-    assert ranks(12, 0.5, 2.0**-12) == (11, 0)  # all of twelve on one side of a median: 2^-12
     value = np.random.default_rng(0).permutation(2000).astype(float)
     error = np.where(value < 1000, 1.0, 3.0)
-    found = quantile(Approximation(value[:, None], error[:, None]), np.array([4]), 0.01)
+    found = quantile_along(np.array([4]), Approximation(value[:, None], error[:, None]), 0.01)
     assert (found.value.tolist(), found.radius.tolist()) == ([(1964 + 1992) / 2], [(1992 - 1964) / 2 + 3])
     sigma = Approximation(value[:, None], error[:, None])
     monkeypatch.setattr(corollary1, "drawn", lambda *_: SimpleNamespace(step=np.array([4]), sigma=sigma))
     np.testing.assert_array_equal(
         corollary1.sigmas(run("snap-symmetric"), 0.01, late=False, any_delta=True).radius, found.radius
     )
-    few = quantile(Approximation(value[:20, None], error[:20, None]), np.array([4]), 0.01)
-    assert (few.value.tolist(), few.radius.tolist()) == ([value[:20].max()], [np.inf])
-    both = largest(Approximation(np.array([[1.0, -7.0], [2.0, 0.5]]), np.array([[0.1, 0.2], [0.4, 0.3]])))
-    assert (both.value.tolist(), both.error.tolist()) == ([7, 2], [0.2, 0.4])
 
 
 def test_log_A_at_a_small_M() -> None:

@@ -19,7 +19,7 @@ def number(x: flint.arb) -> mp.mpf:
     return mp.mpf(x.mid().str(45, radius=False))
 
 
-def loss(at: lemma1.Drawn, Y: Any, Z: Any) -> Any:
+def loss(at: lemma1.DrawnSequence, Y: Any, Z: Any) -> Any:
     """log softmax(Y^T u)_next, u = X^T b/|X^T b|, written position by position."""
     weights = [mp.exp(Z[at.query][token]) for token in at.context]
     v = [mp.mpf(0)] * len(at.vocabulary)

@@ -8,8 +8,7 @@ import pytest
 
 from marginaudit.claims.claim import NotFollowed
 from marginaudit.claims.snap.appendix_d4_sampled_classes import lemma10
-from marginaudit.claims.snap.appendix_d4_sampled_classes.lemma10 import counts
-from marginaudit.claims.snap.binomial import frequencies
+from marginaudit.claims.snap.appendix_d4_sampled_classes.lemma10 import counts, frequencies
 from marginaudit.orders.snap import CASES, SequenceClasses
 from tests.claims.snap.samples import on
 

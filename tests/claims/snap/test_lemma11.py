@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from marginaudit.claims.judgements import Parts
-from marginaudit.claims.snap.appendix_d4_sampled_classes import lemma11, mean_counts
+from marginaudit.claims.snap.appendix_d4_sampled_classes import lemma11
+from marginaudit.claims.snap.appendix_d4_sampled_classes.enough_steps import enough
 from marginaudit.claims.snap.appendix_d4_sampled_classes.lemma11 import LEMMA11, LEMMA11_ANY_DELTA
 from marginaudit.claims.verdict import Verdict
 from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.training.snap.counts.mean_counts import means
 from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit.continuous import continuous
 from tests.claims.snap.samples import on, run
@@ -21,7 +23,7 @@ from tests.twins import parts
 @pytest.mark.parametrize("delta", [0.9, 0.1, 0.01, 1e-6])
 def test_lemma_11_speaks_where_n_bar_is_much_greater_than_delta(delta: float) -> None:
     at = run("snap-symmetric")
-    for steps in (mean_counts.enough, lemma11.late):
+    for steps in (enough, lemma11.late):
         N = steps(at, delta)
         Delta, mean = np.ceil(np.sqrt(N * log(1 / delta))), np.ceil(N / 3)
         assert (10 * Delta <= mean).all()
@@ -63,7 +65,7 @@ def test_a_class_that_is_never_drawn() -> None:
 
 def test_what_eq_61_and_late_eq_62_are_compared_with() -> None:
     """ceil(sqrt(1000 ln 10)) = 48, ceil(1000/3) = 334."""
-    at = mean_counts.means(np.array([1000, 10**6]), 3, 5000, 0.5)
+    at = means(np.array([1000, 10**6]), 3, 5000, 0.5)
     assert lemma11.relative_radius(at, 0.1) == pytest.approx([48 / 334, 1518 / 333334], rel=1e-14, abs=0)
 
 

@@ -10,7 +10,7 @@ import pytest
 from marginaudit.claims import Verdict
 from marginaudit.claims.snap.appendix_d4_sampled_classes import decoder, lemma12_y
 from marginaudit.claims.snap.appendix_d4_sampled_classes.lemma12 import beyond_continuous, beyond_rederived
-from marginaudit.claims.snap.binomial import LEVELS
+from marginaudit.claims.snap.chances import LEVELS
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.training.snap.limit.continuous import continuous

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from marginaudit.claims.snap import ClassConfig, ClassRun
-from marginaudit.claims.snap.appendix_d4_sampled_classes.ball_sgd import gradients
 from marginaudit.claims.snap.appendix_d5_theorem1 import eq87_eq89, theorem1
 from marginaudit.claims.snap.appendix_d5_theorem1.theorem1 import FORM
 from marginaudit.orders.snap import CASES
@@ -17,19 +16,7 @@ from marginaudit.training.snap.limit.descent import descend
 from marginaudit.training.snap.limit.fluctuation import fluctuation
 from marginaudit.training.snap.limit.overlap import overlap
 from tests.claims.snap.samples import run
-from tests.training.snap.dense import features, gradient, padded, precise_sgd, sgd
-
-
-def test_the_gradient_of_balls_is_that_of_the_whole_matrix() -> None:
-    M, K, eta = 12, 3, 0.9
-    F = features(seed=5, tokens=9, K=K)
-    own, sequence = overlap(F), [0, 1, 1, 2, 0, 1]
-    at = fluctuation([np.bincount(sequence, minlength=K)], M, eta)
-    Y = sgd(F, sequence, M, eta, modified=True)[-1]
-    found = gradients(own, at.rows.h[0], at.mean.M)
-    for n in range(K):
-        truth = np.linalg.pinv(padded(F, M)) @ gradient(Y, F, n)
-        np.testing.assert_allclose([float(found[k, n].mid()) for k in range(K)], truth, atol=1e-13)
+from tests.training.snap.dense import precise_sgd
 
 
 def test_eq_88_fails_on_two_classes_in_high_precision() -> None:

@@ -9,8 +9,8 @@ from marginaudit.claims.snap import ClassConfig, ClassRun
 from marginaudit.claims.snap.appendix_d5_theorem1 import theorem1_a
 from marginaudit.claims.snap.appendix_d5_theorem1.theorem1_a import A
 from marginaudit.orders.snap import CASES
+from marginaudit.training.snap.counts.drawn import class_counts
 from marginaudit.training.snap.limit.backpropagated import backpropagated as gradient_of
-from marginaudit.training.snap.limit.counts import class_counts
 from marginaudit.training.snap.limit.fluctuation import fluctuation
 from tests.claims.snap.samples import on, run, single
 

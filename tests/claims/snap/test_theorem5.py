@@ -8,11 +8,11 @@ import pytest
 from scipy.stats import binom
 
 from marginaudit.claims.snap import ClassConfig, ClassRun
-from marginaudit.claims.snap.appendix_d4_sampled_classes.ball_sgd import descended
 from marginaudit.claims.snap.appendix_d4_sampled_classes.corollary1 import COROLLARY1
 from marginaudit.claims.snap.appendix_d4_sampled_classes.theorem5 import THEOREM5, explicit
 from marginaudit.orders.snap import CASES
-from marginaudit.training.snap.limit.counts import class_counts
+from marginaudit.training.snap.balls.coefficients import descended
+from marginaudit.training.snap.counts.drawn import class_counts
 from tests.claims.snap.samples import run
 from tests.training.snap.growth import precise_star
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from marginaudit.claims.claim import BeyondTheRun, NotFollowed
-from marginaudit.claims.snap import ClassConfig, ClassRun, binomial
+from marginaudit.claims.snap import ClassConfig, ClassRun
 from marginaudit.claims.snap.appendix_c_gradients import lemma18
 from marginaudit.claims.snap.appendix_d4_sampled_classes import lemma10
 from marginaudit.claims.snap.appendix_e_attention import eq10
 from marginaudit.claims.snap.appendix_f_transition import common_token
+from marginaudit.claims.snap.chances import LEVELS
 from marginaudit.claims.snap.conditions import no_growth, no_inverse
 from marginaudit.orders.snap import classes_from_document, classes_to_document
 from marginaudit.reports.audit import auditing
@@ -151,10 +152,10 @@ def _overlaps(run: ClassRun) -> Iterator[Number]:
 
 def _chances(run: ClassRun) -> Iterator[Number]:
     found = lemma10.counts(run)
-    exact = binomial.frequencies(run.dataset)
+    exact = lemma10.frequencies(run.dataset)
     nearest = {float(p): p for p in exact}
-    per_level = len(found.N) // len(binomial.LEVELS)
-    p = np.tile(np.repeat(sorted(nearest), per_level // len(nearest)), len(binomial.LEVELS))
+    per_level = len(found.N) // len(LEVELS)
+    p = np.tile(np.repeat(sorted(nearest), per_level // len(nearest)), len(LEVELS))
     rng = np.random.default_rng(0)
     for i in rng.choice(len(found.N), min(CHANCES, len(found.N)), replace=False).tolist():
         place = (float(found.delta[i]), nearest[float(p[i])], int(found.N[i]))

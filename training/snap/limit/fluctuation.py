@@ -1,6 +1,8 @@
 """Theta and sigma, how far each class's row is from that of the mean count (Corollary 1), and Y by them (Theorem 5)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +35,10 @@ class Fluctuation:
     rows: Level
     theta: Approximation
     sigma: Approximation
+
+
+FluctuationLaw: TypeAlias = Callable[[ArrayLike, int, float], Fluctuation]
+"""Function from counts, M and eta_Y to theta and sigma."""
 
 
 def fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:

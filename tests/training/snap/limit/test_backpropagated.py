@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from marginaudit.training.snap.counts.drawn import class_sequences
 from marginaudit.training.snap.limit.backpropagated import backpropagated, zeta_products
-from marginaudit.training.snap.limit.counts import class_sequences
 from marginaudit.training.snap.limit.fluctuation import continuous_fluctuation, fluctuation, stepped_fluctuation
 from marginaudit.training.snap.limit.overlap import overlap
 from tests.training.snap.dense import counts_of, features, gradient, padded, sgd

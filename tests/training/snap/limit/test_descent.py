@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.training.snap.limit.counts import class_sequences
+from marginaudit.training.snap.counts.drawn import class_sequences
 from marginaudit.training.snap.limit.descent import descend
 from marginaudit.training.snap.limit.fluctuation import decoder, fluctuation, rows
 from marginaudit.training.snap.limit.overlap import overlap

@@ -6,7 +6,15 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from marginaudit.claims.snap.binomial import ROUNDING, Interval, chance_outside, counted
+from marginaudit.training.snap.counts.binomial import (
+    ROUNDING,
+    Interval,
+    chance_outside,
+    deviation_quantile,
+    spaced_counts,
+)
+
+EPS = float(np.finfo(float).eps)
 
 
 @pytest.mark.parametrize(("N", "p"), [(50, 0.3), (10**4, 1 / 3), (10**6, 0.01)])
@@ -59,8 +67,29 @@ def test_ends_that_are_not_known_widen_the_bar() -> None:
 
 
 def test_the_numbers_that_are_counted() -> None:
-    found = counted(10**6).tolist()
+    found = spaced_counts(10**6).tolist()
     assert found[:30] == list(range(1, 31))
     assert found[-1] == 10**6
     assert found[30:] == [round(10 ** (i / 10)) for i in range(15, 61)]
-    assert counted(10).tolist() == list(range(1, 11))
+    assert spaced_counts(10).tolist() == list(range(1, 11))
+
+
+def test_a_chance_has_the_relative_error_of_its_tails() -> None:
+    """Both ends known: P(Bin(4, 1/2) outside 1 .. 3) = 1/8."""
+    ends = (np.array([0.5]), np.array([3.5]))
+    value, radius = chance_outside(np.array([4]), np.array([0.5]), Interval(ends, ends))
+    assert value[0] == pytest.approx(1 / 8, rel=1e-12, abs=0)
+    assert radius[0] == pytest.approx(ROUNDING / 8, rel=1e-6, abs=0)
+    around = Interval.around(np.array([5.0]), np.array([2.0]))
+    blur = 16 * EPS * 8
+    assert around.widest[0][0] == pytest.approx(3 - blur, rel=1e-16, abs=0)
+    assert around.narrowest[1][0] == pytest.approx(7 - blur, rel=1e-16, abs=0)
+    assert around.widest[1][0] - around.narrowest[1][0] == pytest.approx(2 * blur, rel=0.1, abs=0)
+
+
+def test_a_quantile_at_which_the_chance_is_delta_itself_is_open() -> None:
+    """P(|N_n - 1| > d) of 2 draws is 1/2 up to d = 1, and 0 from there on."""
+    at = np.array([2]), np.array([0.5])
+    value, radius = deviation_quantile(*at, 0.5, lambda d: Interval.around(np.array([1.0]), d))
+    assert value - radius < 1e-6
+    assert value + radius == pytest.approx(1, rel=1e-9, abs=0)

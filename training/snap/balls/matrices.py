@@ -1,44 +1,21 @@
-"""Ball arithmetic: features of classes, SGD of Lemma 3 on whole matrices, and balls as series with error bars."""
+"""SGD of Lemma 3 on whole matrices in ball arithmetic."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from math import ceil
 
 import flint
-import numpy as np
 
-from marginaudit.claims.series import Series, enclosing
-from marginaudit.claims.snap.run import ClassRun
-from marginaudit.claims.verdict import Evidence
+from marginaudit.orders.arrays import Floats
 
 BITS = 160
-"""Precision of ball arithmetic."""
-
-MOST_ENTRIES = 60_000
-"""Classes times tokens of a matrix F in ball arithmetic, unless one class alone has more tokens."""
+"""Precision, but for what SGD loses: `bits`."""
 
 
-def certified(balls: Sequence[flint.arb], label: Sequence[str]) -> Series:
-    """A series of balls; error bars contain the balls.
+def features(P: Floats) -> flint.arb_mat:
+    """F = [f_1 .. f_K] where all of Z is 0, f_n = c_n/|c_n|; rows are the tokens that occur.
 
-    >>> found = certified([flint.arb(1)], ["one"])
-    >>> found.value.tolist(), str(found.evidence)
-    ([1.0], 'certified')
+    ``P`` has the probabilities of the tokens, a row a class.
     """
-    return replace(enclosing(balls, label=tuple(label)), evidence=Evidence.CERTIFIED)
-
-
-def some_classes(run: ClassRun, most: int) -> list[int]:
-    """At most ``most`` classes, a random part where there are more, in their order."""
-    tokens = len(run.dataset.contextual)
-    taken = min(run.K, most, max(1, MOST_ENTRIES // tokens))
-    chosen = np.random.default_rng(2305_16380).permutation(run.K)[:taken]
-    return sorted(chosen.tolist())
-
-
-def features(run: ClassRun, classes: Sequence[int]) -> flint.arb_mat:
-    """F = [f_1 .. f_K] of some classes where all of Z is 0, f_n = c_n/|c_n|; rows are the tokens that occur in them."""
-    P = run.dataset.P[list(classes)]
     columns = []
     for row in P[:, (P > 0).any(axis=0)].tolist():
         entries = [flint.arb(p) for p in row]
@@ -65,18 +42,9 @@ def dual(F: flint.arb_mat) -> flint.arb_mat:
     return F * inverse
 
 
-DENSE_STEPS = 24
-"""SGD steps on whole matrices."""
-
-DENSE_CLASSES = 3
-
-DENSE_TOKENS = 9
-"""Largest vocabulary in whole matrices."""
-
-
-def bits(run: ClassRun) -> int:
+def bits(eta_Y: float) -> int:
     """Precision for SGD: the first step leaves 1 - alpha_nn at about exp(-eta_Y)."""
-    return BITS + 8 * ceil(run.eta_Y)
+    return BITS + 8 * ceil(eta_Y)
 
 
 def sgd(

@@ -8,18 +8,13 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from marginaudit.claims.snap.appendix_d4_sampled_classes import mean_counts
-from marginaudit.claims.snap.appendix_d4_sampled_classes.mean_counts import (
-    Lagging,
-    Means,
-    lagging,
-    like_growth,
-    like_share,
-    means,
-)
-from marginaudit.claims.snap.binomial import Interval
 from marginaudit.training.approximation import Approximation
+from marginaudit.training.snap.counts import mean_counts
+from marginaudit.training.snap.counts.binomial import Interval
+from marginaudit.training.snap.counts.mean_counts import Lagging, Means, lagging, like_growth, like_share, means
 from marginaudit.training.snap.limit.continuous import continuous
+
+EPS = float(np.finfo(float).eps)
 
 
 @pytest.mark.parametrize(("M", "eta"), [(4, 0.5), (1000, 0.5), (10**9, 0.01), (1000, 30.0)])
@@ -95,7 +90,16 @@ def test_the_lag_is_taken_with_its_error_and_what_it_is_at_most_without(monkeypa
     x = Approximation(np.array([6.0]), np.array([0.5]))
     led = SimpleNamespace(level=SimpleNamespace(logit=x), lag=Approximation(np.array([2.0]), np.array([0.25])))
     monkeypatch.setattr(mean_counts, "h_star", lambda *_: led)
-    run: Any = SimpleNamespace(M=100, eta_Y=0.5)
-    found = lagging(run, np.array([40]))
+    found = lagging(np.array([40]), M=100, eta_Y=0.5)
     assert found.lag.tolist() == [2.25]
     assert found.L.tolist() == pytest.approx([np.exp(0.5) / 2 * np.log((99 + np.exp(5.5)) / 100)], rel=1e-12, abs=0)
+
+
+def test_how_well_the_ends_are_known() -> None:
+    """Ends of intervals of counts are times known to 16 EPS (1 + x), x = M h there; those of a share to twice that."""
+    at = means(np.array([200, 2000]), 2, 5000, 0.5)
+    for found, off in (
+        (like_growth(at, np.full(2, 0.5)), 1 + 1.5 * at.x),
+        (like_share(at, np.full(2, 0.5)), 2 * (1 + at.x)),
+    ):
+        np.testing.assert_allclose(found.widest[1] / found.narrowest[1] - 1, 32 * EPS * off, rtol=0.05)

@@ -1,4 +1,6 @@
-"""SGD on Y in ball arithmetic: softmax and products of matrices, without formulas for h*, zeta or overlaps.
+"""SGD on Y = F A in ball arithmetic: softmax and products of matrices, without formulas for h*, zeta or overlaps.
+
+F enters by I + E alone, as an array of float64; `matrices` has F itself.
 
 The columns of Y and W = F^T Y that belong to tokens that are no next token are equal, so each matrix has K + 1 columns:
 column j < K is next token j's, the last one stands for M - K tokens.
@@ -11,26 +13,22 @@ import numpy as np
 from flint import arb, arb_mat
 from numpy.typing import NDArray
 
+from marginaudit.orders.balls import ball_around
 from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.limit.overlap import Overlap
 
 BITS = 128
 
 
-def ball(value: float, error: float = 0.0) -> arb:
-    """The ball around a float64."""
-    return arb(float(value), float(error))
-
-
-def dual(overlap: Overlap) -> arb_mat:
+def inverse_gram(overlap: Overlap) -> arb_mat:
     """(I+E)^{-1}, shape (classes, classes): row n has the coefficients of F^T's pseudo-inverse in f_1 .. f_K."""
-    return arb_mat([row.tolist()[0] for row in features(overlap)]).inv()
+    return arb_mat([row.tolist()[0] for row in gram_rows(overlap)]).inv()
 
 
-def features(overlap: Overlap) -> list[arb_mat]:
+def gram_rows(overlap: Overlap) -> list[arb_mat]:
     """Rows of I + E: each f_n^T (f_1 .. f_K)."""
     K = overlap.K
-    return [arb_mat([[ball(1.0 if n == k else overlap.E[n, k]) for k in range(K)]]) for n in range(K)]
+    return [arb_mat([[ball_around(1.0 if n == k else overlap.E[n, k]) for k in range(K)]]) for n in range(K)]
 
 
 def rows_of(growth: list[arb], M: int) -> arb_mat:
@@ -58,9 +56,9 @@ def gradients(overlap: Overlap, h: Approximation, M: int) -> arb_mat:
     Y = F (I+E)^{-1} W, as F^T Y = W and the columns of Y are in the span of F.
     """
     K = overlap.K
-    W = rows_of(of(h), M)
+    W = rows_of(enclosures(h), M)
     sums = [[x * (M - K if j == K else 1) for j, x in enumerate(errors(W.tolist()[n], n, M))] for n in range(K)]
-    return dual(overlap) * (W * arb_mat(sums).transpose())
+    return inverse_gram(overlap) * (W * arb_mat(sums).transpose())
 
 
 def bits_a_step(overlap: Overlap, eta_Y: float) -> float:
@@ -78,9 +76,9 @@ def descended(overlap: Overlap, sequence: NDArray[np.int64], M: int, eta_Y: floa
     K = overlap.K
     bits = BITS + math.ceil(len(sequence) * bits_a_step(overlap, eta_Y))
     with flint.ctx.workprec(bits):
-        inverse = dual(overlap)
-        rows = features(overlap)
-        moved = [arb_mat([[ball(eta_Y) * inverse[k, n]] for k in range(K)]) for n in range(K)]
+        inverse = inverse_gram(overlap)
+        rows = gram_rows(overlap)
+        moved = [arb_mat([[ball_around(eta_Y) * inverse[k, n]] for k in range(K)]) for n in range(K)]
         A = arb_mat(K, K + 1)
         for n in sequence.tolist():
             [logits] = (rows[n] * A).tolist()
@@ -88,6 +86,13 @@ def descended(overlap: Overlap, sequence: NDArray[np.int64], M: int, eta_Y: floa
         return A
 
 
-def of(approximation: Approximation) -> list[arb]:
+def residual_rows(overlap: Overlap, A: arb_mat, M: int) -> arb_mat:
+    """e_n - alpha_n of each class where Y = F A, a row a class: see `errors`."""
+    return arb_mat([errors((f * A).tolist()[0], n, M) for n, f in enumerate(gram_rows(overlap))])
+
+
+def enclosures(approximation: Approximation) -> list[arb]:
     """Balls of a vector, or of one number."""
-    return [ball(v, e) for v, e in zip(np.ravel(approximation.value), np.ravel(approximation.error), strict=True)]
+    return [
+        ball_around(v, e) for v, e in zip(np.ravel(approximation.value), np.ravel(approximation.error), strict=True)
+    ]

@@ -1,24 +1,14 @@
-"""Chances that a binomial count lies outside an interval, exact up to the error bars given, and quantiles."""
+"""Binomial tails outside an interval of counts, with error bars, and quantiles of a deviation."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
 import scipy  # its subpackages load when first used
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from marginaudit.claims.judgements import Bounded
-from marginaudit.claims.series import Series, series
-from marginaudit.claims.snap.run import ClassRun, evenly_spaced
 from marginaudit.orders.arrays import Floats
-from marginaudit.orders.snap import SequenceClasses
-
-Integers: TypeAlias = NDArray[np.int64]
-
-LEVELS = (0.99, 0.9, 0.5, 0.1, 0.01, 1e-3, 1e-6)
-"""The delta at which statements with probability at least 1 - delta are judged."""
+from marginaudit.training.snap.counts.drawn import Integers
 
 ROUNDING = 1e-9
 """Relative error of a tail of the binomial law in float64; below 1e-12 in comparisons with sums of many digits."""
@@ -53,8 +43,8 @@ class Interval:
         return cls((center - room - blur, center + room + blur), (center - room + blur, center + room - blur))
 
 
-def counted(most: int) -> Integers:
-    """Whole numbers from 1: all up to 30, then ten a decade."""
+def spaced_counts(most: int) -> Integers:
+    """Grid of counts from 1: all up to 30, then ten a decade."""
     spaced = np.rint(np.geomspace(1, most, 10 * int(np.ceil(np.log10(most))) + 1)).astype(np.int64)
     return np.unique(np.concatenate([np.arange(1, min(30, most) + 1), spaced]))
 
@@ -80,36 +70,9 @@ def chance_outside(N: Integers, p: Floats, interval: Interval, others: Floats | 
     return (least + most) / 2, (most - least) / 2 + np.finfo(float).eps * most  # a rounding of either
 
 
-@dataclass(frozen=True)
-class Chances:
-    """Probabilities of a miss, each with the delta that it must not exceed."""
-
-    missed: Series
-    delta: Floats
-
-
-Missed: TypeAlias = tuple[Integers, Interval, Iterable[str]]
-"""N, intervals of counts and labels of the entries of a statement with probability 1 - delta."""
-
-
-def chances(K: int, missed: Callable[[float], Missed]) -> Chances:
-    """The chance that the count of one of K uniform classes lies outside its interval, at each delta of `LEVELS`."""
-    value, radius, levels, label = list[Floats](), list[Floats](), list[Floats](), list[str]()
-    for delta in LEVELS:
-        N, interval, names = missed(delta)
-        chance, bar = chance_outside(N, np.full(len(N), 1 / K), interval)
-        value, radius, levels = [*value, chance], [*radius, bar], [*levels, np.full(len(N), delta)]
-        label += [f"delta = {delta:g}, {name}" for name in names]
-    found = series(np.concatenate(value), radius=np.concatenate(radius), label=tuple(label))
-    return Chances(found, np.concatenate(levels))
-
-
-def rarely(beyond: Callable[[ClassRun], Chances]) -> Bounded:
-    """The judgement that no probability of a miss exceeds its delta."""
-    return Bounded(measure=lambda run: beyond(run).missed, upper=lambda run, _: beyond(run).delta)
-
-
-def quantile(N: Integers, p: Floats, delta: float, within: Callable[[Floats], Interval]) -> tuple[Floats, Floats]:
+def deviation_quantile(
+    N: Integers, p: Floats, delta: float, within: Callable[[Floats], Interval]
+) -> tuple[Floats, Floats]:
     """The least d with P(N_n outside within(d)) <= delta, for intervals that grow with d: value and radius."""
     sides = np.array([[-1], [1]])  # the least and the greatest that it may be
     low, high = np.full((2, len(N)), np.log(LEAST)), np.full((2, len(N)), np.log(MOST))
@@ -120,14 +83,6 @@ def quantile(N: Integers, p: Floats, delta: float, within: Callable[[Floats], In
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)
     least, most = np.exp(low[0]), np.exp(high[1])
     return (least + most) / 2, (most - least) / 2
-
-
-def frequencies(dataset: SequenceClasses, most: int = 20) -> list[Fraction]:
-    """At most ``most`` of the distinct P(n), exact, the least and the greatest among them."""
-    weights = [Fraction(weight) for weight in dataset.weights or (1.0,) * dataset.K]
-    total = sum(weights)
-    found = sorted({weight / total for weight in weights})
-    return [found[i] for i in evenly_spaced(len(found), most)]
 
 
 def at_most(k: ArrayLike, N: ArrayLike, rest: Floats | float) -> Floats:

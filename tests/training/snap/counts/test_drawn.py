@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from marginaudit.training.snap.limit.counts import class_counts, class_sequences
+from marginaudit.training.snap.counts.drawn import class_counts, class_sequences
 from tests.training.snap.dense import counts_of
 
 FREQUENCY = [0.5, 0.3, 0.2]

@@ -1,0 +1,70 @@
+"""The numbers of steps N at which statements on uniform classes are judged: from N >> K^2 and N-bar >> Delta on."""
+
+from math import ceil, log, log10
+
+import numpy as np
+
+from marginaudit.claims.claim import BeyondTheRun
+from marginaudit.claims.snap.conditions import no_growth, no_zeros
+from marginaudit.claims.snap.run import ClassRun
+from marginaudit.orders.snap.assumptions import MUCH_GREATER
+from marginaudit.training.snap.counts.drawn import Integers
+from marginaudit.training.snap.counts.mean_counts import radius_of
+
+MAY_BE_UNDRAWN = "a class may never be drawn: there are two"
+"""Refutation of statements with probability 1 - delta that do not restrict delta; see `one_class`."""
+
+DECADES = 7
+"""Decades of N from where a statement speaks."""
+
+A_DECADE = 4
+
+FARTHEST = 10**12
+"""Largest N of which binomial tails are computed."""
+
+
+def enough_steps(run: ClassRun, delta: float = 1.0) -> float:
+    """N >> K^2, and N-bar >> Delta."""
+    return float(max(MUCH_GREATER, MUCH_GREATER**2 * log(1 / delta)) * run.K**2)
+
+
+def enough(run: ClassRun, delta: float = 1.0) -> Integers:
+    """N of `DECADES` from where N >> K^2 and N-bar >> Delta on."""
+    return within(steps_from(enough_steps(run, delta)), run, delta)
+
+
+def within(N: Integers, run: ClassRun, delta: float) -> Integers:
+    """The N with N-bar >> Delta; rounding up can exclude the first."""
+    return N if delta == 1 else N[MUCH_GREATER * radius_of(N, delta) <= -(-N // run.K)]
+
+
+def steps_from(first: float, farthest: float = 0.0) -> Integers:
+    """`A_DECADE` of N a decade, `DECADES` from the first on, or to the farthest if that is more.
+
+    Raises
+    ------
+    BeyondTheRun
+        Too late for binomial tails in float64.
+    """
+    if first * 1e3 > FARTHEST:
+        raise BeyondTheRun(f"it speaks from N = {first:.4g} on, beyond which no chance is computed here")
+    decades = max(DECADES, log10(max(farthest, first) / first))
+    last = min(first * 10.0**decades, FARTHEST)
+    return np.unique(np.ceil(np.geomspace(first, last, ceil(A_DECADE * decades) + 1)).astype(np.int64))
+
+
+def nothing_fluctuates(run: ClassRun) -> str | None:
+    """Why counts are certain, or None."""
+    return "There is one class, N_n = N, and nothing fluctuates." if run.K == 1 else None
+
+
+def no_fluctuation(run: ClassRun) -> str | None:
+    """Why nothing fluctuates, or h is not computed; or None."""
+    return nothing_fluctuates(run) or no_growth(run)
+
+
+def no_transition(run: ClassRun) -> str | None:
+    """Why eq. 62 has no two phases; or None."""
+    if reason := no_zeros(run):
+        return f"{reason}: omega_1 of Lemma 8, on which eq. 62 turns, does not exist."
+    return no_fluctuation(run)

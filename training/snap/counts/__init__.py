@@ -1,0 +1,1 @@
+"""Counts of classes over many steps: draws, binomial tails, intervals around the mean count, quantiles over seeds."""
