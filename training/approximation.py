@@ -35,11 +35,11 @@ class Approximation:
 
     def __add__(self, other: Number) -> "Approximation":
         b = of(other)
-        return _rounded(self.value + b.value, self.error + b.error)
+        return with_rounding(self.value + b.value, self.error + b.error)
 
     def __sub__(self, other: Number) -> "Approximation":
         b = of(other)
-        return _rounded(self.value - b.value, self.error + b.error)
+        return with_rounding(self.value - b.value, self.error + b.error)
 
     def __neg__(self) -> "Approximation":
         return Approximation(-self.value, self.error)
@@ -48,7 +48,7 @@ class Approximation:
     def __mul__(self, other: Number) -> "Approximation":
         b = of(other)
         error = _times(np.abs(self.value), b.error) + _times(np.abs(b.value), self.error) + _times(self.error, b.error)
-        return _rounded(self.value * b.value, error + UNDERFLOW * (self._not_zero & b._not_zero))
+        return with_rounding(self.value * b.value, error + UNDERFLOW * (self._not_zero & b._not_zero))
 
     @np.errstate(over="ignore")
     def __truediv__(self, other: Number) -> "Approximation":
@@ -57,7 +57,9 @@ class Approximation:
         known, lost = np.abs(b.value) > b.error, UNDERFLOW * self._not_zero
         value = self.value / np.where(known | (b.value != 0), b.value, np.inf)
         off = self.error + _times(np.abs(value) + lost, b.error) + lost
-        return _rounded(value, np.where(known, off / np.where(known, np.abs(b.value) - b.error, 1.0) + lost, np.inf))
+        return with_rounding(
+            value, np.where(known, off / np.where(known, np.abs(b.value) - b.error, 1.0) + lost, np.inf)
+        )
 
     def __getitem__(self, index: Any) -> "Approximation":
         return Approximation(self.value[index], self.error[index])
@@ -94,5 +96,6 @@ def _times(size: Floats, bar: Floats) -> Floats:
     return np.asarray(np.where(either, 0.0, size) * np.where(either, 0.0, bar))
 
 
-def _rounded(value: Floats, error: Floats) -> Approximation:
+def with_rounding(value: Floats, error: Floats) -> Approximation:
+    """A value known to within an error before its last rounding."""
     return Approximation(value, np.asarray((error + UNIT_ROUNDOFF * np.abs(value)) * ABOVE))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
-from marginaudit.training.approximation import ABOVE, Approximation
+from marginaudit.training.approximation import Approximation, with_rounding
 
 LARGEST_RATE = 500.0
 """Largest eta_Y: the first step leads to M h* = eta_Y, and float64 has to hold M exp(eta_Y)."""
@@ -49,7 +49,7 @@ class Level:
         share = 1 / total
         return cls(
             M,
-            Approximation(logit, (error + UNIT_ROUNDOFF * np.abs(logit)) * ABOVE),
+            with_rounding(logit, error),
             Approximation(share, share * (power / total * (np.expm1(error) + 6 * UNIT_ROUNDOFF) + 3 * UNIT_ROUNDOFF)),
         )
 

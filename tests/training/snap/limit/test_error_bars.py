@@ -44,7 +44,7 @@ def test_the_bars_of_a_level(error: float, unit: float, monkeypatch: pytest.Monk
     above = 1 + 16 * unit
     for module in (approximation, level):
         monkeypatch.setattr(module, "UNIT_ROUNDOFF", unit)
-        monkeypatch.setattr(module, "ABOVE", above)
+    monkeypatch.setattr(approximation, "ABOVE", above)
     M, high, low = 20, np.array([0.0, 2.0, 30.0]), np.array([0.0, 1e-17, -1e-16])
     found = Level.of_sum(M, high, low, np.full(3, error))
     assert found.logit.error == near((error + unit * high) * above, rel=1e-13)
