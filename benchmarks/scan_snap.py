@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from marginaudit.orders.snap import SequenceClasses, syn_medium
 from marginaudit.training.snap.sgd import Recipe, attention, train_sampled
 from marginaudit.training.snap.sgd.kernel import follow
-from marginaudit.training.snap.sgd.samples import Samples, classes_of
+from marginaudit.training.snap.sgd.samples import ClassSamples, classes_of
 
 try:
     import torch
@@ -180,7 +180,7 @@ def by_counts(
         counts[s, : len(own)] = np.bincount(sequence, minlength=len(data.contextual))[own]
     Y, Z = (part.copy() for part in begin)
     losses, path = np.empty(recipe.updates), np.empty((recipe.updates + 1, *Z.shape))
-    follow(classes, Samples(drawn.number, counts), recipe.batch, Y, Z, *rates, recipe.momentum, losses, path)
+    follow(classes, ClassSamples(drawn.number, counts), recipe.batch, Y, Z, *rates, recipe.momentum, losses, path)
     return losses, Z
 
 

@@ -35,7 +35,7 @@ class _Class(TypedDict, closed=True):
     frequency: NotRequired[Annotated[float, FREQUENCIES]]
 
 
-class _Document(TypedDict, closed=True):
+class _ClassesDocument(TypedDict, closed=True):
     name: NotRequired[Name]
     M: NotRequired[Annotated[int, Interval(ge=1, le=LARGEST_M)]]
     classes: Annotated[list[_Class], Len(1), FirstError()]
@@ -62,7 +62,7 @@ def classes_from_document(document: Any, where: str = "dataset", default_name: s
     InputError
         Naming the JSON pointer, what was got and what is expected.
     """
-    found = validated(_Document, document, where)
+    found = validated(_ClassesDocument, document, where)
     classes = tuple(
         SequenceClass(one["next"], one["query"], _probabilities(one["probabilities"], f"{where}: /classes/{n}"))
         for n, one in enumerate(found["classes"])

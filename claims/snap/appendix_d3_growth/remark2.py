@@ -11,7 +11,7 @@ from marginaudit.claims.snap.readings import PAGE
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import Severity, Weight, contradicts, proved, refuted
 from marginaudit.orders.arrays import Floats
-from marginaudit.training.snap.limit.recursion import TAKEN, Steps, h_star
+from marginaudit.training.snap.limit.recursion import TAKEN, Recursion, h_star
 
 PROOF = PAGE + "11-snapremark2rederived"
 
@@ -89,7 +89,7 @@ REMARK2 = Claim(
 )
 
 
-def _near(run: ClassRun) -> Steps:
+def _near(run: ClassRun) -> Recursion:
     """h* after the recorded steps that are taken one by one."""
     return h_star(run.steps[run.steps <= TAKEN], run.M, run.eta_Y)
 

@@ -81,13 +81,13 @@ DOUBT = 2.0**-12
 ROUNDING = 1e-9
 """Error of an entropy: step sizes changed by 1e-10, more than all rounding, move none by more than 1e-10."""
 
-Comparison = tuple[Cell, Cell]
+CellPair = tuple[Cell, Cell]
 """Two neighbouring cells, the smaller step size first."""
 
-ALONG_ETA_Z: tuple[Comparison, ...] = tuple(
+ALONG_ETA_Z: tuple[CellPair, ...] = tuple(
     ((small, ratio), (large, ratio)) for ratio in RATIOS for small, large in pairwise(LR_Z)
 )
-ALONG_RATIO: tuple[Comparison, ...] = tuple(
+ALONG_RATIO: tuple[CellPair, ...] = tuple(
     ((lr_z, small), (lr_z, large)) for lr_z in LR_Z for small, large in pairwise(RATIOS)
 )
 ABOVE = tuple(pair for pair in ALONG_RATIO if pair[0][1] >= THRESHOLD)
@@ -111,29 +111,29 @@ def of_median(differences: Floats) -> tuple[Floats, Floats]:
     )
 
 
-def gains(found: Floats, cells: Sequence[Cell], pairs: Sequence[Comparison]) -> Floats:
+def gains(found: Floats, cells: Sequence[Cell], pairs: Sequence[CellPair]) -> Floats:
     """Gain of each pair, its second cell's entropy less the first's, seed by seed."""
     before, after = ([cells.index(pair[side]) for pair in pairs] for side in (0, 1))
     return np.asarray(found[:, after] - found[:, before])
 
 
 @dataclass(frozen=True)
-class Compared:
+class MedianBounds:
     """Bounds on the median over seeds of each pair's gain.
 
     Attributes
     ----------
-    pairs : tuple of Comparison
+    pairs : tuple of CellPair
     low, high : (pairs,) arrays
         Infinite where there are too few seeds.
     """
 
-    pairs: tuple[Comparison, ...]
+    pairs: tuple[CellPair, ...]
     low: Floats
     high: Floats
 
     @property
-    def undecided(self) -> tuple[Comparison, ...]:
+    def undecided(self) -> tuple[CellPair, ...]:
         """The pairs whose gain may be of either sign."""
         either = (self.low <= 0) & (self.high >= 0)
         return tuple(pair for pair, open_ in zip(self.pairs, either.tolist(), strict=True) if open_)
@@ -144,13 +144,13 @@ def looks(run: ClassRun) -> list[int]:
     return [min(run.config.seeds, seeds) for seeds in LOOKS]
 
 
-def first_look(run: ClassRun, pairs: tuple[Comparison, ...]) -> Compared:
+def first_look(run: ClassRun, pairs: tuple[CellPair, ...]) -> MedianBounds:
     """Verdict from few seeds; both cells of a pair see the same samples from the same start."""
-    return Compared(pairs, *of_median(gains(entropies(run, CELLS, 0, looks(run)[0]), CELLS, pairs)))
+    return MedianBounds(pairs, *of_median(gains(entropies(run, CELLS, 0, looks(run)[0]), CELLS, pairs)))
 
 
 @once_a_run
-def second_look(run: ClassRun, pairs: tuple[Comparison, ...]) -> Compared:
+def second_look(run: ClassRun, pairs: tuple[CellPair, ...]) -> MedianBounds:
     """The first look's verdict, or by many seeds where that does not decide."""
     few, many = looks(run)
     found = first_look(run, pairs)
@@ -164,7 +164,7 @@ def second_look(run: ClassRun, pairs: tuple[Comparison, ...]) -> Compared:
     return found
 
 
-def medians(run: ClassRun, pairs: tuple[Comparison, ...]) -> Series:
+def medians(run: ClassRun, pairs: tuple[CellPair, ...]) -> Series:
     """The median gain of each pair; its error bar misses it with a chance of at most 2 `DOUBT` on either side."""
     found = second_look(run, pairs)
     known = np.isfinite(found.low) & np.isfinite(found.high)
@@ -173,7 +173,7 @@ def medians(run: ClassRun, pairs: tuple[Comparison, ...]) -> Series:
     return series((low + high) / 2, radius=radius, label=tuple(map(comparison_name, pairs)))
 
 
-def comparison_name(pair: Comparison) -> str:
+def comparison_name(pair: CellPair) -> str:
     """A comparison in words."""
     (lr_z, ratio), (other_lr_z, other_ratio) = pair
     if ratio == other_ratio:

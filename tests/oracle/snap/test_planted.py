@@ -74,7 +74,7 @@ PLANTED = {
 @pytest.mark.slow
 @pytest.mark.parametrize("mistake", [None, *PLANTED])
 def test_a_planted_mistake_is_noticed(mistake: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recursion, "walk_of", recursion.Walk)  # without its cache
+    monkeypatch.setattr(recursion, "state_cache", recursion.StateCache)  # without its cache
     if mistake is not None:
         module, name, made, _ = PLANTED[mistake]
         everywhere(monkeypatch, module, name, made)

@@ -16,7 +16,7 @@ LIPSCHITZ = 0.5
 
 
 @dataclass(frozen=True)
-class Descent:
+class DescentOfY:
     """Y = F A along a run on each of many sequences of classes.
 
     Attributes
@@ -96,7 +96,7 @@ def take(
         error[record] = off
 
 
-def descend(overlap: Overlap, sequences: NDArray[np.int64], at: Sequence[int], M: int, eta_Y: float) -> Descent:
+def descend(overlap: Overlap, sequences: NDArray[np.int64], at: Sequence[int], M: int, eta_Y: float) -> DescentOfY:
     """Y <- Y + eta_Y f_n (e_n - alpha_n)^T from zero, alpha_n = softmax(Y^T f_n) over M tokens (eq. 7).
 
     Y stays F A, and the columns of tokens that are no next token stay equal, so A has K + 1 columns. alpha_n depends
@@ -142,4 +142,4 @@ def descend(overlap: Overlap, sequences: NDArray[np.int64], at: Sequence[int], M
     for seed, sequence in enumerate(sequences):
         with np.errstate(over="ignore"):  # a bar that becomes inf
             take(sequence, steps, eta_Y, overlap.E, float(M - overlap.K), A[seed], error[seed])
-    return Descent(steps, A, A + overlap.E @ A, error)
+    return DescentOfY(steps, A, A + overlap.E @ A, error)

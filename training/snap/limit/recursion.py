@@ -77,7 +77,7 @@ def take(at: NDArray[np.int64], known: NDArray[np.int64], per_step: float, other
 
 
 @dataclass(frozen=True)
-class Steps:
+class Recursion:
     """h*(s) at chosen steps.
 
     Attributes
@@ -95,7 +95,7 @@ class Steps:
     lag: Approximation
 
 
-def h_star(at: ArrayLike, M: int, eta_Y: float) -> Steps:
+def h_star(at: ArrayLike, M: int, eta_Y: float) -> Recursion:
     """h*(s) = h*(s-1) + eta_Y/(M-1+exp(M h*(s-1))), h*(0) = 0, at any steps s.
 
     Up to `TAKEN` steps are taken, x = M h* as a compensated sum. The bound on its error e grows in a step to
@@ -136,15 +136,15 @@ def h_star(at: ArrayLike, M: int, eta_Y: float) -> Steps:
     if (step < 0).any():
         raise ValueError(f"at: got step {step.min()}, expected steps from 0 on")
     near, place = np.unique(np.minimum(step, TAKEN), return_inverse=True)
-    reached = walk_of(M, eta_Y).states(near)[place]
+    reached = state_cache(M, eta_Y).states(near)[place]
     late = step > TAKEN
     if late.any():
         reached[late] = beyond_taken(step[late] - TAKEN, reached[late][0], M, eta_Y)
     high, low, error, lag, lag_error = np.moveaxis(reached, -1, 0)
-    return Steps(step, Level.of_sum(M, high, low, error), Approximation(lag, lag_error))
+    return Recursion(step, Level.of_sum(M, high, low, error), Approximation(lag, lag_error))
 
 
-class Walk:
+class StateCache:
     """States after steps up to `TAKEN`, each step taken from the last known one: many statements ask for like ones."""
 
     def __init__(self, M: int, eta_Y: float) -> None:
@@ -166,12 +166,12 @@ class Walk:
 
 
 @lru_cache(maxsize=16)
-def walk_of(M: int, eta_Y: float) -> Walk:
-    """The cached walk for M and eta_Y; later calls extend it."""
-    return Walk(M, eta_Y)
+def state_cache(M: int, eta_Y: float) -> StateCache:
+    """The states known for M and eta_Y; later calls add to them."""
+    return StateCache(M, eta_Y)
 
 
-def gap(steps: Steps, eta_Y: float) -> Approximation:
+def gap(steps: Recursion, eta_Y: float) -> Approximation:
     """h*(s) - h(s) (Lemma 7), to some digits also where it is far below the rounding of either.
 
     It is h(s + lag) - h(s), and h' falls: it lies between lag h'(s + lag) and lag h'(s). Where the lag is no small

@@ -41,7 +41,7 @@ Compare = Callable[[Tokens, Step, Rule, Sequence | None], Off]
 
 
 @dataclass(frozen=True)
-class Cause:
+class OtherRule:
     """A mistake as a rule.
 
     Attributes
@@ -65,7 +65,7 @@ def cause_of(
     steps: Callable[[], Iterator[tuple[int, Step]]],
     rule: Rule,
     compare: Compare,
-    others: Iterable[Cause],
+    others: Iterable[OtherRule],
 ) -> tuple[str | None, float | None]:
     """The first other rule under which all steps conform, `CONFIRMED` of which depart clearly from this one."""
     for cause in others:
@@ -83,10 +83,10 @@ def cause_of(
     return None, None
 
 
-def rules_of_Y(tokens: Tokens, step: Step, rule: Rule) -> Iterator[Cause]:
+def rules_of_Y(tokens: Tokens, step: Step, rule: Rule) -> Iterator[OtherRule]:
     """Mistakes that move Y otherwise, in words and as rules, with their numbers."""
     if not step.Y.by.any():
-        yield Cause("step size 0", replace(rule, lr_y=0.0), 0.0)
+        yield OtherRule("step size 0", replace(rule, lr_y=0.0), 0.0)
     others = (
         ("", rule),
         ("f not normalised", replace(rule, normalised=False)),
@@ -94,43 +94,43 @@ def rules_of_Y(tokens: Tokens, step: Step, rule: Rule) -> Iterator[Cause]:
     )
     for cause, other in others:
         if cause:
-            yield Cause(cause, other)
+            yield OtherRule(cause, other)
         unit = of_Y(tokens, step, replace(other, lr_y=1.0), shown_sequence(tokens, step, other))
         lr = _share(step.of_Y(other).by, unit.predicted)
-        yield Cause(" and ".join(filter(None, (cause, f"step size {lr:.4g}"))), replace(other, lr_y=lr), lr)
+        yield OtherRule(" and ".join(filter(None, (cause, f"step size {lr:.4g}"))), replace(other, lr_y=lr), lr)
     if step.last is not None:
         grown = (step.Y.without(step.last.Y, beta).by.sum(axis=0)[tokens.next].argmax() for beta in GRID)
         for n in dict.fromkeys(map(int, grown)):
             if (beta := _number(tokens, step, rule, n, "momentum_y", GRID)) is not None:
-                yield Cause(f"momentum ({beta:.4g})", replace(rule, momentum_y=beta), beta)
+                yield OtherRule(f"momentum ({beta:.4g})", replace(rule, momentum_y=beta), beta)
     n = int(step.Y.by.sum(axis=0)[tokens.next].argmax())
     if (share := _number(tokens, step, rule, n, "decay_y", DECAYS)) is not None:
-        yield Cause(f"weight decay ({share / rule.lr_y:.4g})", replace(rule, decay_y=share), share / rule.lr_y)
+        yield OtherRule(f"weight decay ({share / rule.lr_y:.4g})", replace(rule, decay_y=share), share / rule.lr_y)
     for words, rows in (("query", tokens.query_rows), ("next token", tokens.next)):
-        yield Cause(f"another mask (the {words} is attended too)", rule, tokens=tokens.attending(rows.tolist()))
+        yield OtherRule(f"another mask (the {words} is attended too)", rule, tokens=tokens.attending(rows.tolist()))
 
 
-def rules_of_Z(tokens: Tokens, step: Step, rule: Rule) -> Iterator[Cause]:
+def rules_of_Z(tokens: Tokens, step: Step, rule: Rule) -> Iterator[OtherRule]:
     """Mistakes that move Z alone otherwise, in words and as rules, with their numbers."""
     if not step.Z.by.any():
-        yield Cause("step size 0", replace(rule, lr_z=0.0), 0.0)
+        yield OtherRule("step size 0", replace(rule, lr_z=0.0), 0.0)
     shown = shown_sequence(tokens, step, rule)
     for cause, other in (
         ("", rule),
         ("no gradient through the norm of f", replace(rule, through_norm=False)),
     ):
         if cause:
-            yield Cause(cause, other)
+            yield OtherRule(cause, other)
         lr = _share(step.Z.by, of_Z(tokens, step, replace(other, lr_z=1.0), shown).predicted)
-        yield Cause(" and ".join(filter(None, (cause, f"step size {lr:.4g}"))), replace(other, lr_z=lr), lr)
+        yield OtherRule(" and ".join(filter(None, (cause, f"step size {lr:.4g}"))), replace(other, lr_z=lr), lr)
     apart = of_Z(tokens, step, rule, shown).apart
     if step.last is not None:
         beta = _share(apart, step.last.Z.by)
         if 0 < beta < 1:
-            yield Cause(f"momentum ({beta:.4g})", replace(rule, momentum_z=beta), beta)
+            yield OtherRule(f"momentum ({beta:.4g})", replace(rule, momentum_z=beta), beta)
     share = -_share(apart, step.Z.before)
     if 0 < share < 1:
-        yield Cause(f"weight decay ({share / rule.lr_z:.4g})", replace(rule, decay_z=share), share / rule.lr_z)
+        yield OtherRule(f"weight decay ({share / rule.lr_z:.4g})", replace(rule, decay_z=share), share / rule.lr_z)
 
 
 def pattern_of(

@@ -82,7 +82,7 @@ class Tokens:
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class WeightChange:
     """The change of Y or Z in one step.
 
     Attributes
@@ -99,13 +99,13 @@ class Change:
     by: Floats
     written: Floats
 
-    def without(self, last: "Change | None", momentum: float) -> "Change":
+    def without(self, last: "WeightChange | None", momentum: float) -> "WeightChange":
         """Less the momentum of the step before."""
         if not momentum or last is None:
             return self
         return replace(self, by=self.by - momentum * last.by, written=self.written + momentum * last.written)
 
-    def computed(self, decay: float, u: float) -> "Change":
+    def computed(self, decay: float, u: float) -> "WeightChange":
         """Without weight decay, and computed with a unit roundoff of ``u`` at least."""
         if not decay and u <= self.u:
             return self
@@ -113,7 +113,7 @@ class Change:
         return replace(self, u=max(u, self.u), by=self.by + lost, written=self.written + 2 * self.u * np.abs(lost))
 
     @property
-    def transposed(self) -> "Change":
+    def transposed(self) -> "WeightChange":
         """The change for transposed weights."""
         return replace(self, before=self.before.T, by=self.by.T, written=self.written.T)
 
@@ -123,11 +123,11 @@ class Step:
     """From one record to the next one, a step later; ``last`` is the step before, where its records are there."""
 
     step: int
-    Y: Change
-    Z: Change
+    Y: WeightChange
+    Z: WeightChange
     last: "Step | None"
 
-    def of_Y(self, rule: Rule) -> Change:
+    def of_Y(self, rule: Rule) -> WeightChange:
         """Y's step less its momentum, as [contextual token, next token]."""
         found = self.Y.without(None if self.last is None else self.last.Y, rule.momentum_y)
         found = found.computed(rule.decay_y, rule.u)
@@ -182,10 +182,10 @@ def steps(decoder: Recorded, attention: Recorded, first: int = 1) -> Iterator[tu
             yield i, last
 
 
-def _change(run: Recorded, i: int) -> Change:
+def _change(run: Recorded, i: int) -> WeightChange:
     before, after = (np.asarray(run.weights[k], dtype=np.float64) for k in (i - 1, i))
     u = run.roundoff + UNIT_ROUNDOFF
-    return Change(u, before, after - before, u * (np.abs(before) + np.abs(after)) + run.least)
+    return WeightChange(u, before, after - before, u * (np.abs(before) + np.abs(after)) + run.least)
 
 
 def shown_sequence(tokens: Tokens, step: Step, rule: Rule, n: int | None = None) -> Sequence | None:
@@ -227,7 +227,7 @@ def of_Y(tokens: Tokens, step: Step, rule: Rule, found: Sequence | None) -> Off:
     return Off(Y.by - predicted, bar, predicted)
 
 
-def _hidden(tokens: Tokens, Y: Change, rule: Rule) -> Off:
+def _hidden(tokens: Tokens, Y: WeightChange, rule: Rule) -> Off:
     """`Off` of Y's step where rounding hides its class: it may be as small as the least step of any class.
 
     Column n grows by lr (1 - alpha_n) at least, alpha_n <= 1/(1 + exp(-min_j |(Y_n - Y_j)_+|)) for f >= 0 of norm 1,
@@ -248,13 +248,13 @@ def _hidden(tokens: Tokens, Y: Change, rule: Rule) -> Off:
     return Off(Y.by, float(np.linalg.norm(Y.written)) + _hidden_growth(tokens, Y, rule), nothing)
 
 
-def _lost(tokens: Tokens, Y: Change, rule: Rule) -> float:
+def _lost(tokens: Tokens, Y: WeightChange, rule: Rule) -> float:
     """Rounding error of 1 - alpha_n times the step size, whether computed from logits or from 1."""
     logits = float(np.abs(Y.before).max())
     return abs(rule.lr_y) * Y.u * (2 * (tokens.summed + 4) * logits + len(Y.by) + 4)
 
 
-def _hidden_growth(tokens: Tokens, Y: Change, rule: Rule) -> float:
+def _hidden_growth(tokens: Tokens, Y: WeightChange, rule: Rule) -> float:
     """lr |g| is at most this where each column's growth is at most what writing may do to it."""
     return sqrt(2) * (2 * float(np.linalg.norm(Y.written, axis=0).max()) + _lost(tokens, Y, rule))
 

@@ -15,7 +15,7 @@ from marginaudit.training.snap.sgd.arithmetic import (
     padded,
     transposed,
 )
-from marginaudit.training.snap.sgd.samples import Classes, Integers, Samples
+from marginaudit.training.snap.sgd.samples import Classes, ClassSamples, Integers
 
 FIRST_MOMENT, SECOND_MOMENT, EPSILON = 0.9, 0.999, 1e-8
 """Settings of Adam, arXiv 1412.6980."""
@@ -118,7 +118,7 @@ def losses(logits: Floats, M: int, label: int, share: float) -> float:
 
 @compiled
 def gradients(
-    classes: Classes, samples: Samples, start: int, stop: int, Y: Floats, Z: Floats, of_Y: Floats, of_Z: Floats
+    classes: Classes, samples: ClassSamples, start: int, stop: int, Y: Floats, Z: Floats, of_Y: Floats, of_Z: Floats
 ) -> float:
     """Mean loss of samples ``start`` to ``stop``; its gradients are written to ``of_Y`` and ``of_Z``.
 
@@ -191,7 +191,7 @@ def adapt(weights: Floats, gradient: Floats, first: Floats, second: Floats, lr: 
 @compiled
 def follow(
     classes: Classes,
-    samples: Samples,
+    samples: ClassSamples,
     batch: int,
     Y: Floats,
     Z: Floats,

@@ -46,7 +46,7 @@ class Classes(NamedTuple):
     probability: Floats
 
 
-class Samples(NamedTuple):
+class ClassSamples(NamedTuple):
     """Samples in the order in which they are used.
 
     Attributes
@@ -73,7 +73,7 @@ def classes_of(data: SequenceClasses) -> Classes:
     )
 
 
-def drawn(classes: Classes, frequency: Floats, samples: int, length: int, rng: np.random.Generator) -> Samples:
+def drawn(classes: Classes, frequency: Floats, samples: int, length: int, rng: np.random.Generator) -> ClassSamples:
     """Samples of a class each, and of ``length`` tokens that are independent given the class."""
     sizes = np.diff(classes.first)
     number = rng.choice(len(sizes), size=samples, p=frequency)
@@ -90,7 +90,7 @@ def drawn(classes: Classes, frequency: Floats, samples: int, length: int, rng: n
         for some in np.array_split(members, len(members) * length // DRAWN_AT_ONCE + 1):
             words = rng.bit_generator.random_raw((len(some), (length + 1) // 2))
             tally(words, length, shares, tokens, count, some)
-    return Samples(number, count)
+    return ClassSamples(number, count)
 
 
 def urns(probability: Floats) -> tuple[Floats, Integers]:

@@ -73,7 +73,7 @@ def test_steps_are_those_of_one_walk_whatever_was_asked_for_before() -> None:
     M, eta = 17, 0.75  # of no other test
     some = h_star([40, 7, 900], M, eta)
     whole = h_star(np.arange(1000), M, eta)
-    recursion.walk_of.cache_clear()
+    recursion.state_cache.cache_clear()
     anew = h_star(np.arange(1000), M, eta)
     for found, at in ((some, [40, 7, 900]), (whole, range(1000))):
         for name in ("value", "error"):

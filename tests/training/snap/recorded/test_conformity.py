@@ -9,7 +9,7 @@ from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.conformity import Departure
 from marginaudit.training.snap.recorded.conformity import compared_classes
 from marginaudit.training.snap.recorded.draws import OTHER_TOKENS, Draws
-from marginaudit.training.snap.recorded.step import Change, Rule, Tokens, shown_sequence, steps
+from marginaudit.training.snap.recorded.step import Rule, Tokens, WeightChange, shown_sequence, steps
 from marginaudit.training.trajectory import Recorded
 from tests.training.snap.recorded.program import THREE, Program
 
@@ -52,7 +52,9 @@ def test_no_faithful_run_departs(seed: int) -> None:
 
 
 def test_a_step_less_its_momentum_is_known_as_both_steps_are() -> None:
-    now, last = (Change(0.0, np.zeros(1), np.array([by]), np.array([off])) for by, off in ((3.0, 0.25), (2.0, 0.5)))
+    now, last = (
+        WeightChange(0.0, np.zeros(1), np.array([by]), np.array([off])) for by, off in ((3.0, 0.25), (2.0, 0.5))
+    )
     found = now.without(last, 0.5)
     ends = [a - 0.5 * b for a in (2.75, 3.25) for b in (1.5, 2.5)]
     assert [*(found.by - found.written), *(found.by + found.written)] == [min(ends), max(ends)]

@@ -6,13 +6,13 @@ import pytest
 
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.snap.recorded.draws import CHANCE, Draws
-from marginaudit.training.snap.recorded.step import Change, Sequence, Step, Tokens
+from marginaudit.training.snap.recorded.step import Sequence, Step, Tokens, WeightChange
 
 
 def taken(data: SequenceClasses, shares: list[list[float]], error: float) -> Draws:
     """Draws of one class's sequences of such shares, each known up to an error."""
     M, none = data.M, np.zeros((data.M, data.M))
-    step = Step(1, Change(0.0, none, none, none), Change(0.0, none, none, none), None)
+    step = Step(1, WeightChange(0.0, none, none, none), WeightChange(0.0, none, none, none), None)
     draws, tokens = Draws(data), Tokens(data)
     for share in shares:
         f = np.zeros(M)

@@ -9,7 +9,7 @@ import pytest
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.snap.sgd import Recipe, train_sampled
 from marginaudit.training.snap.sgd.kernel import gradients
-from marginaudit.training.snap.sgd.samples import Samples, classes_of, drawn
+from marginaudit.training.snap.sgd.samples import ClassSamples, classes_of, drawn
 
 SMALL = SequenceClasses.from_weights(
     "small",
@@ -50,13 +50,13 @@ def mean_loss(sequences: list[tuple[int, list[str]]], Y: Any, Z: Any) -> Any:
     return mpmath.fsum(losses) / len(losses)
 
 
-def of_sequences(sequences: list[tuple[int, list[str]]]) -> Samples:
+def of_sequences(sequences: list[tuple[int, list[str]]]) -> ClassSamples:
     widest = max(len(c.support) for c in SMALL.classes)
     counts = np.zeros((len(sequences), widest), dtype=np.int64)
     for s, (n, sequence) in enumerate(sequences):
         for i, token in enumerate(SMALL.classes[n].support):
             counts[s, i] = sequence.count(token)
-    return Samples(np.array([n for n, _ in sequences]), counts)
+    return ClassSamples(np.array([n for n, _ in sequences]), counts)
 
 
 SEQUENCES = [
