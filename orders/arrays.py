@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
 
 UNIT_ROUNDOFF = 2.0**-53
 

@@ -9,9 +9,8 @@ import numpy as np
 from marginaudit.claims.judgements import Bounded
 from marginaudit.claims.series import Series, series
 from marginaudit.claims.snap.run import ClassRun
-from marginaudit.orders.arrays import Floats
+from marginaudit.orders.arrays import Floats, Integers
 from marginaudit.training.snap.counts.binomial import Interval, chance_outside
-from marginaudit.training.snap.counts.drawn import Integers
 
 LEVELS = (0.99, 0.9, 0.5, 0.1, 0.01, 1e-3, 1e-6)
 """The delta at which statements with probability at least 1 - delta are judged."""

@@ -7,8 +7,8 @@ import numpy as np
 from marginaudit.claims.claim import BeyondTheRun
 from marginaudit.claims.snap.conditions import no_growth, no_zeros
 from marginaudit.claims.snap.run import ClassRun
+from marginaudit.orders.arrays import Integers
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
-from marginaudit.training.snap.counts.drawn import Integers
 from marginaudit.training.snap.counts.mean_counts import radius_of
 
 MAY_BE_UNDRAWN = "a class may never be drawn: there are two"

@@ -18,11 +18,10 @@ from marginaudit.claims.snap.conditions import one_class
 from marginaudit.claims.snap.readings import PAGE, variant
 from marginaudit.claims.snap.run import ClassRun, evenly_spaced
 from marginaudit.claims.standing import Severity, contradicts, proved, refuted
-from marginaudit.orders.arrays import Floats
+from marginaudit.orders.arrays import Floats, Integers
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.training.snap.counts.binomial import Interval, chance_outside, spaced_counts
-from marginaudit.training.snap.counts.drawn import Integers
 
 PROOF = PAGE + "22-snaplemma10-and-snaplemma10rederived"
 

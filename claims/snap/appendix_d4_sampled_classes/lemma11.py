@@ -25,10 +25,9 @@ from marginaudit.claims.snap.conditions import one_class
 from marginaudit.claims.snap.readings import MUCH, PAGE, variant
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import Severity, contradicts, proved, refuted
-from marginaudit.orders.arrays import Floats
+from marginaudit.orders.arrays import Floats, Integers
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.training.snap.counts.binomial import Interval, deviation_quantile
-from marginaudit.training.snap.counts.drawn import Integers
 from marginaudit.training.snap.counts.mean_counts import EPS, Means, like_growth, like_share, means, radius_of
 from marginaudit.training.snap.growth import larger_zero
 

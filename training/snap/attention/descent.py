@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from marginaudit.orders.arrays import Floats
+from marginaudit.orders.arrays import Floats, Integers
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.snap.attention.logits import Logits
-from marginaudit.training.snap.sgd.samples import Integers
 
 
 def descend_both(

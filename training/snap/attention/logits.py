@@ -5,9 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from marginaudit.orders.arrays import Floats
+from marginaudit.orders.arrays import Floats, Integers
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.training.snap.sgd.samples import Integers
 
 
 @dataclass(frozen=True, eq=False)

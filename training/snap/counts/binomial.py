@@ -7,8 +7,7 @@ import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import ArrayLike
 
-from marginaudit.orders.arrays import Floats
-from marginaudit.training.snap.counts.drawn import Integers
+from marginaudit.orders.arrays import Floats, Integers
 
 ROUNDING = 1e-9
 """Relative error of a tail of the binomial law in float64; below 1e-12 in comparisons with sums of many digits."""

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from marginaudit.orders.arrays import Floats
-
-Integers = NDArray[np.int64]
+from marginaudit.orders.arrays import Floats, Integers
 
 
 def generators(seeds: int, entropy: int) -> list[np.random.Generator]:

@@ -6,9 +6,8 @@ from math import exp, log
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders.arrays import Floats
+from marginaudit.orders.arrays import Floats, Integers
 from marginaudit.training.snap.counts.binomial import Interval
-from marginaudit.training.snap.counts.drawn import Integers
 from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.recursion import h_star
 

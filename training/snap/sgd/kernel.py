@@ -5,7 +5,7 @@ Sums are added in one fixed order, whatever the processor: the same samples give
 
 import numpy as np
 
-from marginaudit.orders.arrays import Floats
+from marginaudit.orders.arrays import Floats, Integers
 from marginaudit.orders.jit import compiled
 from marginaudit.training.snap.sgd.arithmetic import (
     add_product,
@@ -15,7 +15,7 @@ from marginaudit.training.snap.sgd.arithmetic import (
     padded,
     transposed,
 )
-from marginaudit.training.snap.sgd.samples import Classes, ClassSamples, Integers
+from marginaudit.training.snap.sgd.samples import Classes, ClassSamples
 
 FIRST_MOMENT, SECOND_MOMENT, EPSILON = 0.9, 0.999, 1e-8
 """Settings of Adam, arXiv 1412.6980."""

@@ -5,11 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders.arrays import Floats
+from marginaudit.orders.arrays import Floats, Integers
 from marginaudit.orders.jit import compiled
 from marginaudit.orders.snap import SequenceClasses
 
-Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 PER_BINOMIAL = 16

@@ -4,11 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy  # its subpackages load when first used
-from numpy.typing import NDArray
 
-from marginaudit.orders.arrays import Floats
-
-Integers = NDArray[np.int64]
+from marginaudit.orders.arrays import Floats, Integers
 
 
 class Parameters(NamedTuple):

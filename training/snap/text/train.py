@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marginaudit.orders.arrays import Floats
-from marginaudit.training.snap.text.model import Integers, Parameters, attention, gradients, initial
+from marginaudit.orders.arrays import Floats, Integers
+from marginaudit.training.snap.text.model import Parameters, attention, gradients, initial
 
 
 @dataclass(frozen=True)
