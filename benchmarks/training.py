@@ -37,10 +37,10 @@ from marginaudit.training.ntp import sample_classes
 from marginaudit.training.ntp.model.edges import merged_edges, sentence_edges
 from marginaudit.training.ntp.model.reference import exact_reference
 from marginaudit.training.ntp.steps.compiled import CompiledSteps
-from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.spaces import TokenKQ
+from marginaudit.training.ntp.steps.stepper import Stepper
 
 SIZES = ((20, 100), (100, 500), (500, 2500), (1000, 100_000))
 LONGEST = 8
@@ -138,9 +138,9 @@ class Stage2:
 
     def numpy(self, steps: int) -> Iterate:
         """The NumPy form from zero."""
-        iterate, descent = self.start(), Descent(self._problem)
+        iterate, stepper = self.start(), Stepper(self._problem)
         for _ in range(steps):
-            descent.step(iterate)
+            stepper.step(iterate)
         return iterate
 
     def pytorch(self) -> dict[str, Steps]:

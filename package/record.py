@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders import InputError, shown
-from marginaudit.training.trajectory import LARGEST_SIZE, LAST_STEP, LEAST_SIZE
+from marginaudit.training.recorded_weights import LARGEST_SIZE, LAST_STEP, LEAST_SIZE
 
 
 class Recorder:

@@ -8,7 +8,7 @@ import pytest
 
 from marginaudit.orders import InputError
 from marginaudit.record import Recorder
-from marginaudit.training.trajectory import Recorded
+from marginaudit.training.recorded_weights import Recorded
 
 
 class Tensor:

@@ -1,4 +1,4 @@
-"""Training dynamics that the statements are about; each paper's lie in the room of its name."""
+"""Training dynamics of the papers, a sub-package for each."""
 
 from marginaudit.training.schedule import log_spaced
 

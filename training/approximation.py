@@ -12,14 +12,14 @@ ABOVE = 1 + 16 * UNIT_ROUNDOFF
 """Factor that covers the rounding of a bound computed in a few operations."""
 
 UNDERFLOW = 2e-323
-"""Four times the least positive float64: more than what underflow takes from a product and from its error's terms."""
+"""Four times the least positive float64: exceeds the underflow in a product and in the terms of its error."""
 
 Number: TypeAlias = Union["Approximation", Floats, float]
 
 
 @dataclass(frozen=True, eq=False)
 class Approximation:
-    """An array and a bound on the distance of each value from the true one; other operands are exact.
+    """An array with an error bound for each entry; plain numbers and arrays as operands are exact.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Approximation:
     def __neg__(self) -> "Approximation":
         return Approximation(-self.value, self.error)
 
-    @np.errstate(over="ignore")  # what is beyond float64 has an infinite bar
+    @np.errstate(over="ignore")  # values beyond float64 have an infinite bar
     def __mul__(self, other: Number) -> "Approximation":
         b = of(other)
         error = _times(np.abs(self.value), b.error) + _times(np.abs(b.value), self.error) + _times(self.error, b.error)
@@ -52,7 +52,7 @@ class Approximation:
 
     @np.errstate(over="ignore")
     def __truediv__(self, other: Number) -> "Approximation":
-        """The quotient; nothing is known of it, and its bar is infinite, where the divisor may be 0."""
+        """Quotient, with an infinite bar where the divisor may be 0."""
         b = of(other)
         known, lost = np.abs(b.value) > b.error, UNDERFLOW * self._not_zero
         value = self.value / np.where(known | (b.value != 0), b.value, np.inf)
@@ -66,7 +66,7 @@ class Approximation:
 
     @property
     def _not_zero(self) -> NDArray[np.bool_]:
-        """Where it is not known to be 0."""
+        """Mask of the values not known to be 0."""
         return np.asarray((self.value != 0) | (self.error > 0))
 
     def sum(self) -> "Approximation":
@@ -78,7 +78,7 @@ class Approximation:
 
 
 def of(number: Number) -> Approximation:
-    """The number; one that is not an `Approximation` is exact."""
+    """Convert to an `Approximation`; plain numbers are exact."""
     if isinstance(number, Approximation):
         return number
     value = np.asarray(number, dtype=np.float64)
@@ -86,12 +86,12 @@ def of(number: Number) -> Approximation:
 
 
 def stacked(rows: list[Approximation]) -> Approximation:
-    """Approximations of one shape as one."""
+    """Stack approximations of one shape."""
     return Approximation(np.array([row.value for row in rows]), np.array([row.error for row in rows]))
 
 
 def _times(size: Floats, bar: Floats) -> Floats:
-    """Their product; 0 where one is 0, also if the other is infinite, which stands for a number of unknown size."""
+    """Product with 0 * inf = 0: an infinite bar stands for a number of unknown size."""
     either = (size == 0) | (bar == 0)
     return np.asarray(np.where(either, 0.0, size) * np.where(either, 0.0, bar))
 

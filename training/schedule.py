@@ -1,4 +1,4 @@
-"""Which steps are recorded."""
+"""Recorded steps."""
 
 from collections.abc import Iterable
 from operator import index
@@ -29,7 +29,7 @@ def log_spaced(steps: int) -> tuple[int, ...]:
 
 
 def recorded_steps(at: Iterable[int] | None, steps1: int, steps2: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The recorded steps of both stages: those of ``at`` up to each stage's length, or log-spaced ones.
+    """Recorded steps of both stages: those of ``at`` up to each stage's length, or log-spaced ones.
 
     >>> recorded_steps([5, 1, 1], steps1=3, steps2=9)
     ((1,), (1, 5))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from marginaudit.orders import counted
-from marginaudit.training.conformity import Compared, Departure
+from marginaudit.training.departure import Departure, StageComparison
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Conformity:
     Attributes
     ----------
     dataset, file : str
-    stages : tuple of Compared
+    stages : tuple of StageComparison
         Those that the file holds.
     algorithm : str
         Name of the algorithm that the run is compared with.
@@ -26,7 +26,7 @@ class Conformity:
 
     dataset: str
     file: str
-    stages: tuple[Compared, ...]
+    stages: tuple[StageComparison, ...]
     algorithm: str
     place: Callable[[Departure], str]
     assumed: str = ""

@@ -15,12 +15,12 @@ from marginaudit.claims.ntp.run import Run
 from marginaudit.claims.ntp.solving import trainable
 from marginaudit.orders import InputError, counted, printable, shown_path
 from marginaudit.orders.ntp import Dataset
-from marginaudit.training.conformity import Departure
+from marginaudit.training.departure import Departure
 from marginaudit.training.ntp import Progress, Stage1, Stage2, Training
-from marginaudit.training.ntp.recorded.causes import NOT_FROZEN
-from marginaudit.training.ntp.recorded.conformity import STEPS1, compared
+from marginaudit.training.ntp.recorded.candidates import NOT_FROZEN
+from marginaudit.training.ntp.recorded.comparison import STEPS1, compared
 from marginaudit.training.ntp.recorded.trajectory import Trajectory, read_trajectory
-from marginaudit.training.trajectory import Recorded
+from marginaudit.training.recorded_weights import Recorded
 
 
 class RecordedRun(Run):
@@ -154,7 +154,7 @@ class RecordedRun(Run):
 
     @cached_property
     def _trained(self) -> Training:
-        from marginaudit.training.ntp.recorded.training import recorded_training
+        from marginaudit.training.ntp.recorded.measurement import recorded_training
 
         self.require_dense()
         stages = self.conformity.stages

@@ -7,7 +7,7 @@ from marginaudit.claims.answers.conformity import Conformity
 from marginaudit.claims.snap.config import RecordedClassConfig
 from marginaudit.orders import InputError, printable, shown_path
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.training.conformity import Departure
+from marginaudit.training.departure import Departure
 from marginaudit.training.snap.recorded.conformity import compared_classes
 from marginaudit.training.snap.recorded.trajectory import read_weights
 

@@ -31,12 +31,12 @@ def train(
 
     From zero, W <- W - lr grad / ||grad||: ``steps1`` steps of W_ov on L0, then ``steps2`` steps of W_kq on
     Loss (eq. 1) with W_ov frozen. Where a gradient is zero or at rounding level (no sample holds two
-    distinct tokens; symmetric data whose terms cancel), W stays where it is.
+    distinct tokens; symmetric data whose terms cancel), W does not move.
 
-    For orthonormal tokens normalised descent in stage 1 has a closed form (`stage1_law`). It takes over after
-    `STAGE1_STEPS` steps, and where rounding hides the gradient; stage 2 starts from it in any case. The steps of
-    stage 2 are compiled where its loss has a reduced model (`ReducedKQ`): orthonormal tokens, one margin A, exactly
-    one token of each sentence with the label of its next token, and no label twice in a sentence.
+    For orthonormal tokens normalised descent in stage 1 has a closed form (`stage1_law`). It replaces the steps after
+    `STAGE1_STEPS`, or once rounding hides the gradient; stage 2 always starts from it. Stage 2 is compiled if its loss
+    has a reduced model (`ReducedKQ`): orthonormal tokens, one margin A, exactly one token of each sentence with the
+    label of its next token, and no label twice in a sentence.
 
     Parameters
     ----------
@@ -49,10 +49,9 @@ def train(
     at : iterable of int or None
         Recorded steps; each stage leaves out those beyond its own length. None: `log_spaced`.
     ov_reference, kq_reference : MaxMargin, array or None
-        W*_ov and W*_kq; of a solution the exact weights are used where there are any. Arrays may have any
-        norm; for orthonormal embeddings they are in token space, both (V, V): [label, token] and [key, query];
-        otherwise in embedding space, (V, d) and (d, d). Without one, or where it is 0 or infeasible, the
-        directions are NaN.
+        W*_ov and W*_kq, with the exact weights of a solution if it has them. Arrays may have any norm. They are in
+        token space for orthonormal embeddings, both (V, V): [label, token] and [key, query]; otherwise in embedding
+        space, (V, d) and (d, d). Without a reference, or if it is 0 or infeasible, directions are NaN.
     optimizer : "ngd" or "gd"
         "gd" is plain gradient descent, W <- W - lr grad, in both stages.
     progress : callable or None

@@ -21,7 +21,7 @@ def log_probabilities(scores: Floats, B: Floats, bag: NDArray[np.int64]) -> Floa
         Logit of each label where all attention is on the token; A times the indicator of v = n(x)
         where all margins are A.
     bag : (tokens,) integer array
-        How often each token occurs in the sentence.
+        Multiplicity of each token in the sentence.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def predict(dataset: Dataset, training: Training, sentence: Sequence[Token], rec
 
 
 def label_logits(dataset: Dataset, training: Training) -> Floats:
-    """B of `log_probabilities`, shape (labels, tokens): A at (n(x), x) where stage 2 took all margins as one A."""
+    """B of `log_probabilities`, shape (labels, tokens): A at (n(x), x) if all margins of W_ov are one A."""
     if not training.common_margin:
         return training.B
     n = dataset.collocation.require_function()

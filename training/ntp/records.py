@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Progress: TypeAlias = Callable[[int], None]
-"""Callback that receives the steps done so far, of both stages; called at most a few hundred times."""
+"""Called with the number of steps done in both stages, at most a few hundred times."""
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -35,11 +35,9 @@ class StageRecord:
     error : array
         Bound on |true - recorded| / recorded of ``one_minus_cos`` from rounding (`Iterate.direction`
         derives it), and in stage 2, where stage 1 has no closed form, from that of W_ov (an estimate: `Shadowed`);
-        the error of the reference is not in it. Infinite where the recorded value is 0 or the bound exceeds what is
-        possible.
+        excludes the error of the reference. Infinite where the recorded value is 0 or the bound exceeds the range.
     distance_error : array
-        The same bound, as an absolute one on ``distance``; always finite, at most 2. At 2 nothing is `known` of W, also
-        where there is no direction.
+        The same as an absolute bound on ``distance``, at most 2. At 2 W is not `known`, or has no direction.
     gradient_norm, log_gradient_norm : arrays
         ||grad||_F at W (may underflow to 0) and its logarithm (-inf where the gradient is 0).
     method : array of str
@@ -63,7 +61,7 @@ class StageRecord:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """Whether W is known at all, record by record; measurements elsewhere are meaningless."""
+        """Mask of the records with a known W; measurements of the others are meaningless."""
         return ~(self.distance_error >= 2)
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -84,7 +82,7 @@ class Stage1(StageRecord):
     min_margin, max_margin : arrays
         Over all x and v != n(x); NaN for a vocabulary of one token.
     label_spread : array
-        max |(e_i - e_j)^T W_ov x| over x and i, j != n(x) (Lemma 3 of arXiv 2409.17335 says 0).
+        max |(e_i - e_j)^T W_ov x| over x and i, j != n(x); 0 by Lemma 3 of arXiv 2409.17335.
     """
 
     min_margin: Floats
@@ -107,7 +105,7 @@ class Stage2(StageRecord):
         log(Loss - floor), floor = log(1 + (V-1) exp(-A)); -inf where equal. NaN unless the margins of
         W_ov are one A.
     law : (records,) array
-        What the asymptotic law (`Law`) says 1 - cos is: a second answer far out, of no use near the start. NaN
+        1 - cos by the asymptotic law (`AsymptoticLaw`), an independent value for late steps. NaN
         where there is none.
     along : (records,) array
         s: t eta in normalised descent, 0 in plain descent.
@@ -140,7 +138,7 @@ class Stage2(StageRecord):
         return np.asarray(np.outer(self.along, self.reference) + self.rest)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The per-step arrays by name, ``step`` first; those by pairs are left out."""
+        """The per-step arrays by name, ``step`` first, without those by pairs."""
         arrays = super().columns()
         return {name: arrays[name] for name in arrays if name not in ("rest", "reference", "key", "query")}
 
@@ -152,7 +150,7 @@ class Stage2(StageRecord):
         return np.asarray(self.along * self.reference[found[0]] + self.rest[:, found[0]])
 
     def scores_under(self, query: int, keys: Sequence[int]) -> Floats:
-        """x^T W_kq q of tokens x under one query, along the record; those in no sample, all 0, share the last row.
+        """x^T W_kq q of tokens x under one query, along the record; pairs in no sample, all 0, share the last row.
 
         Parameters
         ----------
@@ -176,12 +174,12 @@ class Stage2(StageRecord):
 
 
 NOT_OF_ROWS = ("law", "rest", "reference", "key", "query")
-"""Fields of a record that are not columns of its rows."""
+"""Fields of a record other than columns of its rows."""
 
 TYPES: dict[str, Any] = {"step": np.int64, "method": np.str_}
 
 
 def columns(kind: type[StageRecord], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The columns of a record, from its rows."""
+    """Columns of a record from its rows."""
     names = (field.name for field in fields(kind) if field.name not in NOT_OF_ROWS)
     return {name: np.array([row[name] for row in rows], dtype=TYPES.get(name, np.float64)) for name in names}

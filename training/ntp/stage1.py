@@ -13,25 +13,25 @@ from marginaudit.training.ntp.model.losses import infimum
 from marginaudit.training.ntp.model.reference import over_root
 from marginaudit.training.ntp.records import Stage1
 from marginaudit.training.ntp.start import Reference, Settings, Unit, ov_unit, start
-from marginaudit.training.ntp.steps.descent import Descent, descend
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.loss import Row, rows_at
-from marginaudit.training.ntp.steps.ov import OV
+from marginaudit.training.ntp.steps.ov_loss import OV
 from marginaudit.training.ntp.steps.shadow import Beside, Perturbed, perturbed, unlike
-from marginaudit.training.ntp.steps.spaces import EmbeddedOV, Space, TokenOV
+from marginaudit.training.ntp.steps.spaces import EmbeddedOV, TokenOV, WeightSpace
+from marginaudit.training.ntp.steps.stepper import Stepper, descend
 
 SPREAD_TOLERANCE = 1e-12
-"""Margins of W_ov that spread by no more than this, relative to their mean, count as one margin A."""
+"""Largest spread of the margins of W_ov, relative to their mean, to count as one margin A."""
 
 LAW_ROUNDING = 64 * EPS
 """Relative rounding of a recorded norm or direction."""
 
 STAGE1_STEPS = 100_000
-"""True steps of stage 1; beyond them it is recorded by its closed form, where that is proved."""
+"""True steps of stage 1, followed by its closed form where that is proved."""
 
 
 class Shadow(NamedTuple):
-    """B and A as rounding may have left them; ``lost`` is whether nothing is known of their error."""
+    """B and A with an error as large as rounding may cause; ``lost`` if that error is unbounded."""
 
     B: Floats
     margin: float
@@ -39,7 +39,7 @@ class Shadow(NamedTuple):
 
 
 class First(NamedTuple):
-    """Stage 1 done: W_ov as B = W_ov E^T, and its margins, all A if ``common``; no shadow where they are of a law."""
+    """Result of stage 1: W_ov as B = W_ov E^T, and its margins, all A if ``common``; no shadow with a closed form."""
 
     eta0: float
     rows: list[Row]
@@ -53,7 +53,7 @@ class First(NamedTuple):
 
 
 def first_stage(run: Settings, eta0: float, steps1: int, at: Sequence[int], reference: Reference) -> First:
-    """Steps on L_0; with orthonormal tokens only the first ones, as all are on one ray."""
+    """Steps on L_0; with orthonormal tokens only the first ones, as all lie on one ray."""
     ov, iterate, unit = stage1_start(run, eta0, reference)
     space, V = ov.space, run.dataset.V
     shadow = None
@@ -74,14 +74,14 @@ def stage1_start(run: Settings, eta0: float, reference: Reference) -> tuple[OV, 
     """The loss of stage 1, W_ov = 0, and the direction of W*_ov."""
     dataset = run.dataset
     n = dataset.collocation.require_function()
-    space: Space = TokenOV(dataset.V) if run.orthonormal else EmbeddedOV(dataset.embeddings)
+    space: WeightSpace = TokenOV(dataset.V) if run.orthonormal else EmbeddedOV(dataset.embeddings)
     unit = ov_unit(dataset, space, reference)
     iterate = start(space, eta0, unit, normalised=run.normalised)
     return OV(space, np.array([dataset.index[n[x]] for x in dataset.vocabulary]), iterate.reference), iterate, unit
 
 
 def first_of(run: Settings, ov: OV, iterate: Iterate, rows: list[Row], shadow: Shadow | None) -> First:
-    """The end of stage 1: the last weights and their margins."""
+    """Result of stage 1: the last weights and their margins."""
     dataset, V = run.dataset, run.dataset.V
     B, margins = _scores(ov.space, iterate), ov.other_margins(iterate)
     A = _mean(margins)
@@ -102,10 +102,10 @@ def first_of(run: Settings, ov: OV, iterate: Iterate, rows: list[Row], shadow: S
 def _along_the_ray(
     run: Settings, ov: OV, iterate: Iterate, steps1: int, at: Sequence[int]
 ) -> tuple[list[Row], Iterate]:
-    """The records, and the last state: of the closed form, from `STAGE1_STEPS` on or where rounding stops the steps."""
+    """Records and last state: by the closed form after `STAGE1_STEPS`, or once rounding stops the steps."""
     first = [t for t in at if t <= STAGE1_STEPS]
-    rows = descend(Descent(ov), iterate, min(steps1, STAGE1_STEPS), first, run.progress, 0)
-    # of steps so long that rounding hides the next gradient there are fewer
+    rows = descend(Stepper(ov), iterate, min(steps1, STAGE1_STEPS), first, run.progress, 0)
+    # fewer if the steps are so long that rounding hides the next gradient
     rows = [row for row in rows if row["step"] <= iterate.moves]
     for t in at[len(rows) :]:
         rows += rows_at(ov, iterate, [(t, on_the_law(iterate, ov.answer, t), 0.0, 0.0)], "law")
@@ -115,7 +115,7 @@ def _along_the_ray(
     return [_known_by_law(row, iterate.lr) for row in rows], last
 
 
-def _scores(space: Space, iterate: Iterate) -> Floats:
+def _scores(space: WeightSpace, iterate: Iterate) -> Floats:
     return iterate.along * space.scores(iterate.reference) + space.scores(iterate.rest)
 
 
@@ -133,7 +133,7 @@ def on_the_law(iterate: Iterate, answer: Indices, t: int) -> Floats:
 
 
 def _known_by_law(row: Row, eta0: float) -> Row:
-    """A record of stage 1; where rounding may have left it far off, with its distance from the closed form instead."""
+    """A record of stage 1; where the rounding bound is useless, its distance from the closed form is the error."""
     t = row["step"]
     if not (t and row["distance_error"] >= 2):
         return row
@@ -145,7 +145,7 @@ def _known_by_law(row: Row, eta0: float) -> Row:
 
 
 def _margin_error(iterate: Iterate, embedding: Floats | None, A: float, V: int) -> float:
-    """A = <B, C> with |C| = 1/sqrt(V-1), and B = W E^T is off by at most |E| times the error of W."""
+    """Error of A = <B, C>, |C| = 1/sqrt(V-1), from that of B = W E^T, at most |E| times that of W."""
     if V == 1:
         return 0.0
     size = 1.0 if embedding is None else np.linalg.norm(embedding, 2)
@@ -155,8 +155,8 @@ def _margin_error(iterate: Iterate, embedding: Floats | None, A: float, V: int) 
 def stage1_law(dataset: Dataset, eta0: float, steps: Sequence[int], ov_solution: MaxMargin) -> Stage1:
     """The record of stage 1 of normalised descent at any steps, however large.
 
-    W*_ov has the columns e_{n(x)} - 1/V. Where W is a multiple of it, softmax is the same on all labels but
-    n(x), and so the gradient, column by column e_{n(x)} - P(x), is the same multiple of W*_ov's; from zero on,
+    W*_ov has the columns e_{n(x)} - 1/V. For W a multiple of it, softmax is equal on all labels but n(x), so
+    the descent direction, with columns e_{n(x)} - P(x), is a multiple of W*_ov too; from zero on,
     each step is eta0 W*_ov / ||W*_ov||. With V tokens ||W*_ov||^2 = V - 1, all margins are
     M = t eta0 / ||W*_ov||, L0 = V log(1 + (V-1) exp(-M)) and ||grad|| = V root(V-1) / (exp(M) + V - 1).
 
@@ -168,7 +168,7 @@ def stage1_law(dataset: Dataset, eta0: float, steps: Sequence[int], ov_solution:
     steps : sequence of int
         The recorded t, increasing.
     ov_solution : MaxMargin
-        W*_ov, exact: that it has these columns is checked, not assumed.
+        W*_ov, exact; its columns are checked.
 
     Raises
     ------
@@ -213,7 +213,7 @@ def stage1_law(dataset: Dataset, eta0: float, steps: Sequence[int], ov_solution:
 
 def _require_closed_form(dataset: Dataset, solution: MaxMargin) -> None:
     n, V, found = dataset.collocation.require_function(), dataset.V, solution.exact().weights_exact
-    # a column that holds the very objects that the first one does is compared with it by identity
+    # columns that share the first one's objects are compared by identity
     first = found.get(dataset.vocabulary[0], {})
     objects = {value: value for value in first.values()}
     low, high = (objects.get(value) for value in (Fraction(-1, V), Fraction(V - 1, V)))

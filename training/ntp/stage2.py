@@ -8,44 +8,44 @@ import numpy as np
 from marginaudit.margins.ntp import MaxMargin
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.far.horizon import follow
-from marginaudit.training.ntp.far.law import Law
+from marginaudit.training.ntp.far.law import AsymptoticLaw
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
 from marginaudit.training.ntp.model.edges import merged_edges, no_reduction, sentence_edges
 from marginaudit.training.ntp.model.reference import ExactReference, exact_reference
 from marginaudit.training.ntp.records import Stage1, Stage2, columns
 from marginaudit.training.ntp.stage1 import First
 from marginaudit.training.ntp.start import Reference, Settings, Unit, start, unit_in
-from marginaudit.training.ntp.steps.descent import Descent, descend
 from marginaudit.training.ntp.steps.iterate import Floats, Iterate
-from marginaudit.training.ntp.steps.kq import KQ, CommonMargin, GeneralB
+from marginaudit.training.ntp.steps.kq_loss import KQ, CommonMargin, GeneralB
 from marginaudit.training.ntp.steps.loss import Row
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.shadow import Shadowed
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, TokenKQ
+from marginaudit.training.ntp.steps.stepper import Stepper, descend
 from marginaudit.training.ntp.trained import Asymptotics, Reduced, Training
 
 if TYPE_CHECKING:
     from marginaudit.training.ntp.certified.enclosure import Enclosure
 
 LARGEST_SHADOW = 10**7
-"""Numbers that a general shadow of a run with one margin A may hold."""
+"""Limit on the size of a general shadow of a run with one margin A."""
 
 
 class Problem(NamedTuple):
-    """The loss, W*_kq where it is exact, the zero initialisation, and steps, with a shadow's if stage 1 has one."""
+    """Stage 2: loss, exact W*_kq or None, zero initialisation, and stepper, with a shadow if stage 1 has one."""
 
     loss: KQ
     exact: ExactReference | None
     iterate: Iterate
-    descent: Descent
+    stepper: Stepper
 
 
-class Steps(NamedTuple):
+class Stage2Result(NamedTuple):
     """The records of stage 2 and its last state."""
 
     rows: list[Row]
     iterate: Iterate
-    law: Law | None = None
+    law: AsymptoticLaw | None = None
     stopped: str = ""
     asymptotics: Asymptotics | None = None
     enclosed: "Enclosure | None" = None
@@ -54,7 +54,7 @@ class Steps(NamedTuple):
 def second_stage(
     run: Settings, first: First, eta: float, steps1: int, steps2: int, at: Sequence[int], reference: Reference
 ) -> Training:
-    """Steps on the loss, and where there is an exact reference the fast-forward; the weights of both stages."""
+    """Stage 2 by steps, and with an exact reference by fast-forward; returns both stages."""
     return trained(
         run, first, eta, at, reference, lambda problem: _followed(run, first, problem, steps1, steps2, at, reference)
     )
@@ -66,9 +66,9 @@ def trained(
     eta: float,
     at: Sequence[int],
     reference: Reference,
-    followed: Callable[[Problem], Steps],
+    followed: Callable[[Problem], Stage2Result],
 ) -> Training:
-    """Both stages with the records of stage 2 that are ``followed`` on its loss, at the steps ``at``."""
+    """Both stages, with stage 2 ``followed`` on its loss and recorded at the steps ``at``."""
     dataset, V, E = run.dataset, run.dataset.V, run.dataset.embeddings
     classes = sample_classes(dataset)
     reason = not_reduced(classes, orthonormal=run.orthonormal, common=first.common)
@@ -126,7 +126,7 @@ def _reduced(
     unit: Unit | None,
     reference: Reference,
 ) -> Problem:
-    """The reduced model, with the exact W*_kq where the reference is one."""
+    """The reduced model, with the exact W*_kq if the reference has it."""
     dataset, V, exact = run.dataset, run.dataset.V, None
     edges = sentence_edges(classes, V)
     merged = merged_edges(edges, len(classes.key))
@@ -141,14 +141,14 @@ def _reduced(
 
     kq, shadow = loss(first.margin), first.shadow
     if shadow is None:
-        return Problem(kq, exact, iterate, Descent(kq))
+        return Problem(kq, exact, iterate, Stepper(kq))
     return Problem(kq, exact, iterate, Shadowed(kq, loss(shadow.margin), beside, lost=shadow.lost))
 
 
 def _unreduced(
     run: Settings, first: First, eta: float, space: TokenKQ | EmbeddedKQ, classes: SampleClasses, unit: Unit | None
 ) -> Problem:
-    """The loss on the unreduced model, with one margin A or with all of B."""
+    """The unreduced model, with one margin A or with all of B."""
     V = run.dataset.V
     iterate, beside = (start(space, eta, unit, normalised=run.normalised) for _ in range(2))
 
@@ -159,8 +159,8 @@ def _unreduced(
 
     kq, shadow = loss(first.margin, first.B, common=first.common), first.shadow
     if shadow is None:
-        return Problem(kq, None, iterate, Descent(kq))
-    # in which margins that are one A but for their rounding are each their own, if memory has room for them
+        return Problem(kq, None, iterate, Stepper(kq))
+    # a general B keeps margins that equal A up to rounding apart, if memory allows
     one = first.common and GeneralB.size(classes, V) > LARGEST_SHADOW
     other = loss(shadow.margin, shadow.B, common=one)
     return Problem(kq, None, iterate, Shadowed(kq, other, beside, lost=shadow.lost))
@@ -174,20 +174,20 @@ def _followed(
     steps2: int,
     at: Sequence[int],
     reference: Reference,
-) -> Steps:
-    """True steps, and beyond them the fast-forward where there is one."""
-    kq, exact, iterate, descent = problem
+) -> Stage2Result:
+    """True steps, then the fast-forward if available."""
+    kq, exact, iterate, stepper = problem
     if isinstance(kq, ReducedKQ) and exact is not None and run.normalised and isinstance(reference, MaxMargin):
         rows, last, law, stopped = follow(kq, exact, iterate, steps2, at, run.progress, steps1)
         enclosed = _enclosed(run.dataset, reference, rows, steps1, first.eta0, iterate.lr)
         if enclosed is not None and enclosed.step[-1] == steps2:
             last = last.placed(steps2, enclosed.rest[-1])
-        return Steps(rows, last, law, stopped, asymptotics(run.dataset, kq, exact, law), enclosed)
-    return Steps(descend(descent, iterate, steps2, at, run.progress, steps1), iterate)
+        return Stage2Result(rows, last, law, stopped, asymptotics(run.dataset, kq, exact, law), enclosed)
+    return Stage2Result(descend(stepper, iterate, steps2, at, run.progress, steps1), iterate)
 
 
-def asymptotics(dataset: Dataset, kq: ReducedKQ, exact: ExactReference, law: Law | None) -> Asymptotics:
-    """The tight constraints without a multiplier, by name, and the law."""
+def asymptotics(dataset: Dataset, kq: ReducedKQ, exact: ExactReference, law: AsymptoticLaw | None) -> Asymptotics:
+    """Tight constraints without a multiplier, by name, and the law."""
     merged, classes, names = kq.merged, kq.classes, dataset.vocabulary
     found = exact.support(merged)
     idle = np.flatnonzero(found.uncarried)
@@ -204,7 +204,7 @@ def asymptotics(dataset: Dataset, kq: ReducedKQ, exact: ExactReference, law: Law
 def _enclosed(
     dataset: Dataset, kq: MaxMargin, rows: list[Row], steps1: int, eta0: float, eta: float
 ) -> "Enclosure | None":
-    """Replace the first records by enclosed ones where float64 has lost them; None where it has not."""
+    """Replace the first records by enclosed ones if float64 has lost them; None if it has not."""
     from marginaudit.training.ntp.certified.first_steps import enclosed_row, first_steps
 
     found = first_steps(dataset, kq, rows, steps1=steps1, lr1=eta0, lr2=eta)
@@ -215,7 +215,7 @@ def _enclosed(
 
 
 def not_reduced(classes: SampleClasses, *, orthonormal: bool, common: bool) -> str:
-    """Why stage 2 has no reduced model, or ""."""
+    """Reason why stage 2 has no reduced model, or ""."""
     if not orthonormal:
         return "the embeddings are not orthonormal"
     if not common:

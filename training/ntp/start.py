@@ -1,4 +1,4 @@
-"""Step sizes and start of both stages: W = 0 beside its reference."""
+"""Step sizes and start of both stages: W = 0, with its reference."""
 
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
@@ -11,14 +11,14 @@ from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.model.reference import over_root
 from marginaudit.training.ntp.records import Progress
 from marginaudit.training.ntp.steps.iterate import Floats, Iterate
-from marginaudit.training.ntp.steps.spaces import Space, TokenOV
+from marginaudit.training.ntp.steps.spaces import TokenOV, WeightSpace
 
 PAPER = (0.2, 0.05)
 """eta0 sqrt(V) and eta sqrt(V) in section 7 of arXiv 2409.17335."""
 
 
 def step_sizes(V: int, lr1: float | None, lr2: float | None) -> tuple[float, float]:
-    """eta0 and eta; None for the paper's choice for V tokens.
+    """eta0 and eta, by default the paper's for V tokens.
 
     >>> step_sizes(4, None, 0.5)
     (0.1, 0.5)
@@ -26,7 +26,7 @@ def step_sizes(V: int, lr1: float | None, lr2: float | None) -> tuple[float, flo
     Raises
     ------
     ValueError
-        One is not positive and finite.
+        A step size is not positive and finite.
     """
     found = []
     for name, given, paper in zip(("lr1", "lr2"), (lr1, lr2), PAPER, strict=True):
@@ -50,15 +50,15 @@ class Settings(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """What in a space, as the sum of two arrays, and the squared norm of what lies outside of it."""
+    """Projection of What onto a space, as the sum of two arrays, and squared norm of the rest."""
 
     high: Floats
     low: Floats
     outside: float
 
 
-def ov_unit(dataset: Dataset, space: Space, reference: Reference) -> Unit | None:
-    """Unit of W*_ov, from the exact weights where the space is that of tokens."""
+def ov_unit(dataset: Dataset, space: WeightSpace, reference: Reference) -> Unit | None:
+    """Unit of W*_ov, from the exact weights in token space."""
     if not isinstance(reference, Exact) or not isinstance(space, TokenOV):
         return unit_in(space, "ov_reference", reference)
     if not reference.norm_squared_exact:
@@ -70,8 +70,8 @@ def ov_unit(dataset: Dataset, space: Space, reference: Reference) -> Unit | None
     return Unit(high.reshape(space.shape), low.reshape(space.shape), 0.0)
 
 
-def unit_in(space: Space, name: str, reference: Reference) -> Unit | None:
-    """Unit of an array, or of a solution in float64; None where there is none, or it is 0."""
+def unit_in(space: WeightSpace, name: str, reference: Reference) -> Unit | None:
+    """Unit of an array, or of a solution in float64; None without one, or if it is 0."""
     if isinstance(reference, Optimal):
         reference = reference.scores if isinstance(space, TokenOV) else reference.matrix
     if reference is None or isinstance(reference, MaxMargin):
@@ -89,8 +89,8 @@ def unit_in(space: Space, name: str, reference: Reference) -> Unit | None:
     return Unit(inside, np.zeros_like(inside), outside)
 
 
-def start(space: Space, lr: float, unit: Unit | None, *, normalised: bool) -> Iterate:
-    """The zero initialisation, ready to be compared with the reference."""
+def start(space: WeightSpace, lr: float, unit: Unit | None, *, normalised: bool) -> Iterate:
+    """The zero initialisation, with the reference."""
     if unit is None:
         return Iterate(space.shape, lr, None, normalised=normalised)
     return Iterate(space.shape, lr, unit.high, unit.outside, reference_low=unit.low, normalised=normalised)

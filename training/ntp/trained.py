@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from marginaudit.orders.ntp import Token
-from marginaudit.training.ntp.far.law import Law
+from marginaudit.training.ntp.far.law import AsymptoticLaw
 from marginaudit.training.ntp.model.classes import SampleClasses
 from marginaudit.training.ntp.model.edges import MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
@@ -24,26 +24,26 @@ class Reduced:
 
 @dataclass(frozen=True)
 class Asymptotics:
-    """How stage 2 converges in the end, decided exactly from W*_kq.
+    """Asymptotic convergence of stage 2, decided exactly from W*_kq.
 
     Attributes
     ----------
     degenerate : bool
         Whether a tight constraint has multiplier 0 in every dual solution.
     without_multiplier : tuple of (query, winner, loser)
-        Those constraints.
-    law : Law or None
-        The asymptotic law; None where the run did not reach a state that settles it.
+        The constraints with multiplier 0.
+    law : AsymptoticLaw or None
+        The asymptotic law; None if the run did not reach a state that determines it.
     """
 
     degenerate: bool
     without_multiplier: tuple[tuple[Token, Token, Token], ...]
-    law: Law | None
+    law: AsymptoticLaw | None
 
 
 @dataclass(frozen=True)
 class Training:
-    """Both stages of Algorithm 1 and the weights they end with.
+    """Both stages of Algorithm 1 and their final weights.
 
     Attributes
     ----------
@@ -67,20 +67,19 @@ class Training:
     optimizer : str
         "ngd" or "gd".
     form : str
-        How the steps of stage 2 were computed: "compiled", "token space" or "embedding space".
+        Form of the steps of stage 2: "compiled", "token space" or "embedding space".
     form_reason : str
-        Why not compiled; "" where it was.
+        Reason why it is not compiled; "" if it is.
     stopped : str
-        Why stage 2 ends before the last step that was asked for; "" where it does not.
+        Reason why stage 2 ends before the requested last step; "" if it does not.
     reduced : Reduced or None
-        What stage 2 was computed on; None where there is no reduced model, or no exact W*_kq.
+        None without a reduced model or an exact W*_kq.
     asymptotics : Asymptotics or None
-        None where W*_kq is not known exactly or the loss has no reduced model, and for plain descent.
+        None without an exact W*_kq or a reduced model, and for plain descent.
     enclosed : Enclosure or None
-        The first recorded steps of stage 2 in ball arithmetic, where float64 had lost them: their records are its
-        centres.
+        First recorded steps of stage 2 in ball arithmetic, if float64 lost them; their records are its centres.
     lost : bool
-        Whether rounding may have made anything of S and W_kq, so that none of their numbers is one.
+        Whether rounding made S and W_kq meaningless.
     """
 
     stage1: Stage1

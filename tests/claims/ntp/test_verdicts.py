@@ -13,7 +13,7 @@ from marginaudit.claims.standing import Status
 from marginaudit.claims.verdict import Evidence, Finding, Verdict
 from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, gram_deviation
 from marginaudit.reports import LEDGER
-from marginaudit.training.ntp.far.law import Law
+from marginaudit.training.ntp.far.law import AsymptoticLaw
 from tests.claims.ntp.samples import CYCLING, unbroken
 from tests.measured import measured
 from tests.solutions import known
@@ -178,7 +178,7 @@ def test_rounding_off_the_ray_is_no_rate(lr2: float) -> None:
 
 
 def test_a_law_of_0_predicts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Law, "constant", 0.0)
+    monkeypatch.setattr(AsymptoticLaw, "constant", 0.0)
     assert judged("sharp.rate.any-step", CASES["section-7"](), lr2=0.5, steps2=10**6).verdict is Verdict.INCONCLUSIVE
 
 

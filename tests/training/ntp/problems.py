@@ -11,12 +11,12 @@ from marginaudit.orders.ntp import Dataset, broken, free_dataset, prefix_closed_
 from marginaudit.training.ntp import sample_classes
 from marginaudit.training.ntp.model.edges import merged_edges, sentence_edges
 from marginaudit.training.ntp.model.reference import exact_reference
-from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Iterate
-from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
+from marginaudit.training.ntp.steps.kq_loss import CommonMargin, GeneralB
 from marginaudit.training.ntp.steps.loss import Loss, Row, TokenGradient
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
-from marginaudit.training.ntp.steps.spaces import Space, TokenKQ
+from marginaudit.training.ntp.steps.spaces import TokenKQ, WeightSpace
+from marginaudit.training.ntp.steps.stepper import Stepper
 
 Array = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ def rotation(V: int, d: int, seed: int = 0) -> Array:
 class Fixed(Loss):
     """A gradient that is given."""
 
-    def __init__(self, space: Space, found: TokenGradient) -> None:
+    def __init__(self, space: WeightSpace, found: TokenGradient) -> None:
         self.space, self.found = space, found
 
     def token_gradient(self, iterate: Iterate) -> TokenGradient:
@@ -111,9 +111,9 @@ def both(
 ) -> tuple[Iterate, Iterate]:
     """The states after the compiled and after the NumPy steps, from one state on."""
     fast, slow = (iterate.placed(moves, iterate.rest if rest is None else rest) for _ in range(2))
-    descent = Descent(problem)
-    descent.advance(fast, goal, lambda t: None)
-    while slow.moves < goal and descent.step(slow):
+    stepper = Stepper(problem)
+    stepper.advance(fast, goal, lambda t: None)
+    while slow.moves < goal and stepper.step(slow):
         pass
     return fast, slow
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import CASES, Sample, broken
 from marginaudit.training.ntp import sample_classes
-from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
 from marginaudit.training.ntp.steps.loss import Gradient, TokenGradient, row, rows_at
-from marginaudit.training.ntp.steps.ov import OV
+from marginaudit.training.ntp.steps.ov_loss import OV
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, TokenKQ, TokenOV
+from marginaudit.training.ntp.steps.stepper import Stepper
 from tests.training.ntp.problems import SMALL, Fixed, at_scores, near, reduced, unreduced
 
 # The iterate
@@ -175,15 +175,15 @@ def test_a_gradient_is_hidden_at_its_rounding() -> None:
 def test_a_step_has_the_bounds_over_the_norm() -> None:
     problem = Fixed(TokenOV(1), TokenGradient(np.array([[4.0]]), np.array([[8.0]]), 3.0, 1e-9, 20.0, 2.0))
     iterate = Iterate((1, 1), 0.5, None)
-    assert Descent(problem).step(iterate)
+    assert Stepper(problem).step(iterate)
     assert iterate.local_error == near(0.5 * (2e-9 + 4 * EPS), rel=1e-14)
     assert iterate.log_growth == near(math.log(1.5), rel=1e-14)
     hidden = Fixed(TokenOV(1), replace(problem.found, relative=0.5))
-    assert not Descent(hidden).step(iterate)
+    assert not Stepper(hidden).step(iterate)
     assert (iterate.moves, iterate.local_error) == (1, math.inf)
     none = Fixed(TokenOV(1), TokenGradient(np.zeros((1, 1)), np.zeros((1, 1)), -math.inf, 0.0, 0.0, 0.0))
     still = Iterate((1, 1), 0.5, None)
-    assert not Descent(none).step(still)
+    assert not Stepper(none).step(still)
     assert still.local_error == 0
 
 

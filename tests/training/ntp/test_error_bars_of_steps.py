@@ -14,11 +14,11 @@ from marginaudit.training.ntp.far.flow import FlowPath, fast_forward
 from marginaudit.training.ntp.far.late_field import LateField
 from marginaudit.training.ntp.model.edges import Floats, MergedEdges
 from marginaudit.training.ntp.steps.compiled import CompiledSteps
-from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
-from marginaudit.training.ntp.steps.ov import OV
+from marginaudit.training.ntp.steps.ov_loss import OV
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.spaces import EmbeddedOV, TokenOV
+from marginaudit.training.ntp.steps.stepper import Stepper
 from tests.training.ntp.far.late_model import block, late_steps, of_dataset, of_graph
 from tests.training.ntp.problems import REDUCED, SMALL, answers, at_scores, near, reduced, unreduced
 
@@ -267,7 +267,7 @@ def test_the_error_of_the_margin(general: bool, optimizer: Literal["ngd", "gd"])
     V = data.V
     space = EmbeddedOV(data.embeddings) if general else TokenOV(V)
     iterate = Iterate(space.shape, 0.2 / np.sqrt(V), None, normalised=optimizer == "ngd")
-    Descent(OV(space, answers(data), iterate.reference)).advance(iterate, 30, lambda t: None)
+    Stepper(OV(space, answers(data), iterate.reference)).advance(iterate, 30, lambda t: None)
     norm = np.linalg.norm(data.embeddings, 2) if general else 1.0
     stepped = 0.0 if (general, optimizer) == (False, "ngd") else norm * iterate.state_error / math.sqrt(V - 1)
     assert trained.margin_error == near(stepped + V * EPS * trained.margin, rel=1e-9)

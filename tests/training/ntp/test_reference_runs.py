@@ -8,7 +8,7 @@ import pytest
 
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.training.ntp import train
-from marginaudit.training.ntp.steps.descent import Descent, descend
+from marginaudit.training.ntp.steps.stepper import Stepper, descend
 from tests.training.ntp import naive, reference_runs
 from tests.training.ntp.problems import reduced
 
@@ -27,7 +27,7 @@ def test_every_recorded_step_to_the_end(name: str) -> None:
     A = train(case.data, steps1=case.steps1, steps2=0).margin
     problem, start = reduced(case.data, A)
     at = [t for t in reference_runs.AT if t <= case.steps]
-    rows = descend(Descent(problem), start, case.steps, at, None, 0)
+    rows = descend(Stepper(problem), start, case.steps, at, None, 0)
     for row, (t, gap, norm) in zip(rows, stored, strict=True):
         assert (row["step"], row["method"]) == (t, "steps")
         off = relative(row["one_minus_cos"], gap)

@@ -17,10 +17,10 @@ from marginaudit.training.ntp import (
 )
 from marginaudit.training.ntp.stage2 import not_reduced
 from marginaudit.training.ntp.start import ov_unit
-from marginaudit.training.ntp.steps.descent import Descent, descend
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.loss import Row
 from marginaudit.training.ntp.steps.spaces import TokenOV
+from marginaudit.training.ntp.steps.stepper import Stepper, descend
 from tests.solutions import inexact, known
 from tests.training.ntp.naive import descent
 from tests.training.ntp.problems import SMALL, rotation
@@ -63,9 +63,9 @@ def test_an_exact_solution_is_a_reference_to_twice_the_digits() -> None:
 def test_the_true_steps_of_stage_1(steps1: int, true_steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def few(descent: Descent, iterate: Iterate, steps: int, at: Sequence[int], progress: None, done: int) -> list[Row]:
+    def few(stepper: Stepper, iterate: Iterate, steps: int, at: Sequence[int], progress: None, done: int) -> list[Row]:
         asked.append(steps)
-        return descend(descent, iterate, min(steps, 5), at, progress, done)
+        return descend(stepper, iterate, min(steps, 5), at, progress, done)
 
     monkeypatch.setattr(stage1, "descend", few)
     train(SMALL, steps1=steps1, steps2=0, at=[])

@@ -1,7 +1,6 @@
 """Stage 2 in ball arithmetic: one pass over the sentences encloses gradient, attention and loss.
 
-Frequencies and multiplicities enter as the integers that they are, so nothing but the balls' own rounding is
-left out, and that they carry.
+Frequencies and multiplicities are exact integers, so the only rounding is that of the balls, which their radii contain.
 """
 
 from collections import Counter
@@ -16,25 +15,25 @@ from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.model.classes import SampleClasses
 
 Others: TypeAlias = tuple[tuple[tuple[int, Fraction], int], ...]
-"""The other tokens of a sentence: class of pairs, c_j / c_a, and how many such there are."""
+"""Other tokens of a sentence: class of pairs, c_j / c_a, and their number."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """The samples of one query, bag and next token, with two or more distinct tokens and exact counts.
+    """Samples of equal query, bag and next token, of two or more distinct tokens, with exact counts.
 
     Attributes
     ----------
     count : int
-        How often they occur.
+        Number of the samples.
     optimal : int
         The pair (optimal token, query).
     others : tuple of int
         The pairs (other token, query).
     ratio : tuple of Fraction
-        c_j / c_a of the multiplicities, one an other token.
+        c_j / c_a, the ratio of multiplicities, for each other token.
     absent : int
-        How many labels no token of the sentence has.
+        Number of labels without a token in the sentence.
     """
 
     count: int
@@ -46,14 +45,14 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Term:
-    """The sentences that `Alike` makes one: its tokens are classes of pairs.
+    """Sentences merged by `Alike`; their tokens are classes of pairs.
 
     Attributes
     ----------
     count : int
-        How often they occur, all together.
+        Number of all their samples.
     optimal : int
-    others : list of (class, c_j / c_a, how many such tokens each sentence has)
+    others : list of (class, c_j / c_a, number of such tokens in a sentence)
     absent : int
     """
 
@@ -64,14 +63,14 @@ class Term:
 
 
 class Alike(NamedTuple):
-    """The pairs whose scores are equal at every step, by symmetry, as one.
+    """Pairs with equal scores at every step, by symmetry, merged into classes.
 
     Attributes
     ----------
     number : list of int
         The class of each pair.
     size : list of int
-        How many pairs a class has.
+        Number of pairs of each class.
     terms : list of Term
     """
 
@@ -85,13 +84,13 @@ class Pass(NamedTuple):
 
     Attributes
     ----------
-    gradient : list of arb, one a class
+    gradient : list of arb, one per class
         dLoss/ds of each of its pairs, up to the factor exp(log_scale) A / total count.
     log_scale : arb
-    other : list of arb, one a term
+    other : list of arb, one per term
         Summed attention on its other tokens.
-    odds : list of arb, one a term
-        (1 - P_y) / P_y, less what it is with all attention on the optimal token, (V-1) exp(-A).
+    odds : list of arb, one per term
+        (1 - P_y) / P_y minus (V-1) exp(-A), its value with all attention on the optimal token.
     """
 
     gradient: list[flint.arb]
@@ -101,7 +100,7 @@ class Pass(NamedTuple):
 
 
 def merged_sentences(dataset: Dataset, classes: SampleClasses) -> list[Sentence]:
-    """The sentences that the gradient sees, of classes that have a reduced model (`no_reduction` is None).
+    """Sentences of two or more distinct tokens, for classes with a reduced model (`no_reduction` is None).
 
     >>> from marginaudit.orders.ntp import CASES
     >>> from marginaudit.training.ntp import sample_classes
@@ -130,10 +129,9 @@ def merged_sentences(dataset: Dataset, classes: SampleClasses) -> list[Sentence]
 
 
 def alike(sentences: Sequence[Sentence], weights: Sequence[Fraction]) -> Alike:
-    """Classes of pairs that have equal weights in W* and, class by class, stand alike in equally many alike sentences.
+    """Group pairs of equal weight in W* and, class by class, equal roles in equally many equivalent sentences.
 
-    From W = 0 on, the pairs of a class get equal gradients, as long as they have equal scores. So they always have, and
-    what is exactly equal between them need not be told from what is nearly so.
+    Pairs of a class with equal scores have equal gradients, so their scores stay exactly equal from W = 0 on.
 
     >>> half = Fraction(1, 2)
     >>> pair = lambda a, b: Sentence(1, a, (b,), (Fraction(1),), 0)
@@ -175,7 +173,7 @@ def _kind(sentence: Sentence, number: Sequence[int]) -> tuple[int, int, Others, 
 
 
 def _numbered(values: Sequence[object]) -> list[int]:
-    """Equal values by one number, in order of first occurrence."""
+    """Number distinct values in order of first occurrence."""
     known: dict[object, int] = {}
     return [known.setdefault(value, len(known)) for value in values]
 
@@ -188,9 +186,9 @@ def forward(found: Alike, W: list[flint.arb], A: flint.arb) -> Pass:
     dLoss/ds_j = A pi phi_a x_j [P_j + sum_{z != a} P_z phi_a (1 - x_z)], dLoss/ds_a = -(sum of those): free of
     cancellation once phi_a is the largest; the bracket can be negative before.
 
-    However large A is, no ball gets wider by a factor A where one label, of one term, is far ahead: probabilities are
-    over that of the term's first rival r, the terms over the one with the largest P_r, and all fluxes over the largest,
-    whose own factors are 1. With a single relation no ball gets wider at all.
+    If one label of one term dominates, no ball gets wider by a factor A: probabilities are relative to that of the
+    term's first rival r, terms to the one with the largest P_r, and fluxes to the largest, whose factors are then
+    exactly 1. With a single relation no ball gets wider at all.
 
     Source: arXiv 2409.17335, eq. 6, relative to the optimal token.
     """
@@ -213,7 +211,7 @@ def forward(found: Alike, W: list[flint.arb], A: flint.arb) -> Pass:
 
 
 class _Part(NamedTuple):
-    """A term's share of a pass: log P_r, and dLoss/ds of each kind of its other tokens, over A P_r / total count."""
+    """Contribution of a term: log P_r, and dLoss/ds of each kind of other token over A P_r / total count."""
 
     level: flint.arb
     pushes: list[flint.arb]

@@ -1,7 +1,7 @@
 """Both stages of Algorithm 1 on embeddings that are not orthonormal, enclosed in ball arithmetic.
 
-Float64 follows such a run with an error bound that grows with every step; balls of enough digits say how far the last
-weights really are from W*. The steps are those of the formulas, eqs. 5 and 6, without any reduction.
+The error bound of float64 steps grows with every step of such a run; balls of enough digits enclose the distance of the
+last weights from W*. Steps follow eqs. 5 and 6 without reduction.
 """
 
 from collections.abc import Callable
@@ -20,13 +20,13 @@ from marginaudit.training.ntp.start import step_sizes
 Row: TypeAlias = list[flint.arb]
 
 LARGEST = 2_000
-"""Most tokens over distinct samples, times V: up to here a step takes milliseconds."""
+"""Limit on the tokens of distinct samples, times V; up to it a step takes milliseconds."""
 
 ACCURATE = 1e-6
-"""Relative radius of 1 - cos that is precise enough."""
+"""Relative tolerance of 1 - cos."""
 
 LEAST = 1e-12
-"""A 1 - cos below this need not be known more precisely."""
+"""Below this 1 - cos, the tolerance is absolute."""
 
 
 class Distance(NamedTuple):
@@ -36,7 +36,7 @@ class Distance(NamedTuple):
     radius: float
 
 
-class _Sample(NamedTuple):
+class _IndexedSample(NamedTuple):
     tokens: list[int]
     counts: list[int]
     query: int
@@ -70,7 +70,7 @@ def last_distances(
     Source: arXiv 2409.17335, Algorithm 1, eqs. 5 and 6.
     """
     if not (isinstance(ov, Optimal) and isinstance(kq, Optimal) and ov.norm_squared and kq.norm_squared):
-        raise NotEnclosable("a problem has no solution that is not 0")
+        raise NotEnclosable("W*_ov or W*_kq is missing or 0")
     if not (steps1 and steps2):
         raise NotEnclosable("a stage has no step")
     samples, n = _samples(dataset), dataset.collocation.require_function()
@@ -92,26 +92,26 @@ def last_distances(
     raise NotEnclosable(f"{MOST_BITS} bits are too few")
 
 
-def _samples(dataset: Dataset) -> list[_Sample]:
+def _samples(dataset: Dataset) -> list[_IndexedSample]:
     total = sum(dataset.counts)
     found = []
     for sample, count in zip(dataset.samples, dataset.counts, strict=True):
         bag = sample.bag
         tokens = [dataset.index[x] for x in bag]
         query, following = dataset.index[sample.query], dataset.index[sample.next]
-        found.append(_Sample(tokens, list(bag.values()), query, following, flint.fmpq(count, total)))
+        found.append(_IndexedSample(tokens, list(bag.values()), query, following, flint.fmpq(count, total)))
     return found
 
 
 def _descended(
     gradient: Callable[[flint.arb_mat], flint.arb_mat], rows: int, columns: int, steps: int, size: float
 ) -> flint.arb_mat | None:
-    """The weights after normalised steps from 0; None where the balls are too wide to divide by the gradient's norm."""
+    """Weights after normalised steps from 0; None if the balls are too wide to divide by the gradient's norm."""
     W = flint.arb_mat(rows, columns)
     for _ in range(steps):
         slope = gradient(W)
         norm = _norm(slope.entries())
-        if not norm > 0:  # nor is a ball that holds 0
+        if not norm > 0:  # also false for a ball that contains 0
             return None
         W = W - slope * (flint.arb(size) / norm)
     return W
@@ -123,8 +123,8 @@ def _stage1_gradient(answers: list[int], E: flint.arb_mat, W: flint.arb_mat) -> 
     return flint.arb_mat([_residual(row, y) for row, y in zip(logits, answers, strict=True)]).transpose() * E
 
 
-def _stage2_gradient(samples: list[_Sample], E: flint.arb_mat, B: list[Row], W: flint.arb_mat) -> flint.arb_mat:
-    """Eq. 6, by the tokens of a sentence in place of its positions; B[v][x] is the logit of v by x alone."""
+def _stage2_gradient(samples: list[_IndexedSample], E: flint.arb_mat, B: list[Row], W: flint.arb_mat) -> flint.arb_mat:
+    """Eq. 6 as a sum over distinct tokens; B[v][x] is the logit of v with all attention on x."""
     V = E.nrows()
     scores = (E * W * E.transpose()).tolist()
     G = [[flint.arb(0)] * V for _ in range(V)]
@@ -141,7 +141,7 @@ def _stage2_gradient(samples: list[_Sample], E: flint.arb_mat, B: list[Row], W: 
 
 
 def _residual(logits: Row, answer: int) -> Row:
-    """Softmax minus the one-hot vector of the answer; that entry from the others, as 1 would hide how small it is."""
+    """Softmax minus the one-hot answer; the answer's entry is minus the sum of the others, free of cancellation."""
     found = _softmax(logits, [1] * len(logits))
     found[answer] = -sum((p for v, p in enumerate(found) if v != answer), flint.arb(0))
     return found
@@ -163,12 +163,12 @@ def _norm(entries: Row) -> flint.arb:
 
 
 def _distance(W: flint.arb_mat, solution: Optimal) -> Distance:
-    """Half the squared distance of the unit vectors; the solution's is known to within its radius."""
+    """Half the squared distance of the unit vectors, including the radius of the solution's."""
     entries, reference = W.entries(), [flint.arb(value) for value in np.ravel(solution.matrix).tolist()]
     own, other = _norm(entries), _norm(reference)
     squared = sum(((a / own - b / other) ** 2 for a, b in zip(entries, reference, strict=True)), flint.arb(0))
     off = flint.arb(solution.direction_radius)
-    away = squared.abs_upper().sqrt() * off + off**2 / 2  # of the unit vector that is known from W*'s own
+    away = squared.abs_upper().sqrt() * off + off**2 / 2  # error from W*'s unit vector
     found = squared / 2 + flint.arb(0, away.abs_upper())
     if not found.is_finite():
         return Distance(float("nan"), float("inf"))

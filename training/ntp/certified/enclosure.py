@@ -47,7 +47,7 @@ COLUMNS = (
 
 
 class NotEnclosable(Exception):  # noqa: N818  (a property of the dataset or the run, which the message names)
-    """Stage 2 of this dataset cannot be enclosed; the message is the reason, in one line."""
+    """Stage 2 of this dataset cannot be enclosed, for the reason in the message."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Enclosure:
     step : (records,) integer array
     columns : mapping from a name to (values, radii), two (records,) arrays
         The true quantity lies between value - radius and value + radius, also where these are computed in
-        float64. Named as in `Stage2`: norm, one_minus_cos, log_loss, log_other_weight, log_excess. Besides
+        float64. Named as in `Stage2`: norm, one_minus_cos, log_loss, log_other_weight, log_excess. In addition
         descent_reference = -<grad, What>/||grad|| and descent_rest = -<grad, W - s What>/||grad||, with
         What = W*_kq/||W*_kq|| and s = t eta, and log_gradient_norm = log ||grad||. At step 0, one_minus_cos is NaN.
     radius : (records,) array
@@ -68,10 +68,10 @@ class Enclosure:
         W - s What, rounded from the centres.
     key, query : (pairs,) integer arrays
         As in `Stage2`; all other scores stay 0.
-    last : tuple of arb, one a pair
+    last : tuple of arb, one per pair
         Balls of the scores x^T W_kq q at the last recorded step.
     bits : int
-        The precision that sufficed.
+        Working precision of the result.
     """
 
     step: NDArray[np.int64]
@@ -99,17 +99,16 @@ def enclose(
     tolerant: bool = False,
     progress: Progress | None = None,
 ) -> Enclosure:
-    """Enclose stage 2 of Algorithm 1 as it is in exact arithmetic.
+    """Enclose stage 2 of Algorithm 1 in exact arithmetic.
 
-    Every number is a ball: a centre of ``bits`` binary digits and a radius that bounds how far the true number
-    is from it. An operation on balls encloses its exact result for all numbers in its arguments, rounding
-    included, so by induction each step's balls contain the true W_kq. The radii grow by a nearly constant
-    factor a step, so the digits needed are proportional to the steps; where those given do not keep every
-    recorded column accurate to float64, the run is repeated with twice as many.
+    Every number is a ball: a centre of ``bits`` binary digits and a radius, a bound on the distance of the true number.
+    An operation on balls encloses its exact result for all numbers in its arguments, rounding included, so by induction
+    each step's balls contain the true W_kq. Radii grow by a nearly constant factor per step, so the digits needed are
+    proportional to the steps. If a recorded column is not accurate to float64, the run is repeated with twice the
+    digits.
 
-    Nothing outside the balls is rounded: step sizes are the given float64 numbers, frequencies and W*_kq are
-    rational, and stage 1 ends with all margins equal to T eta0 / sqrt(V - 1), as ||W*_ov||^2 = V - 1
-    (`sharp.stage1`).
+    All other numbers are exact: step sizes are the given float64 numbers, frequencies and W*_kq are rational, and stage
+    1 ends with all margins equal to T eta0 / sqrt(V - 1), as ||W*_ov||^2 = V - 1 (`sharp.stage1`).
 
     Parameters
     ----------
@@ -117,19 +116,19 @@ def enclose(
     kq : MaxMargin
         W*_kq of that dataset.
     steps1, steps : int
-        T, and how far stage 2 is followed.
+        T, and the last step of stage 2.
     lr1, lr2 : float or None
         eta0 and eta; None for the paper's 0.2 / sqrt(V) and 0.05 / sqrt(V).
     at : iterable of int or None
         Recorded steps, those beyond ``steps`` left out; None: every step.
     bits, most_bits : int
-        Precision to begin with and to end with.
+        First and largest precision tried.
     partly : bool
-        Whether the first of the recorded steps will do, where the last precision is too little for all.
+        Return the first accurate records if the largest precision is too low for all.
     tolerant : bool
-        Whether tokens that are orthonormal but for rounding are taken for orthonormal, as float64 steps take them.
+        Accept tokens that are orthonormal up to rounding, as float64 steps do.
     progress : callable or None
-        Called with the number of steps done; begins again where the run is repeated.
+        Called with the number of steps done; restarts when the run is repeated.
 
     Raises
     ------
@@ -167,7 +166,7 @@ def enclose(
 
 @dataclass(frozen=True)
 class _Problem:
-    """Stage 2 as exact data, W*_kq by classes of pairs; its methods make balls of them at the working precision."""
+    """Exact data of stage 2, W*_kq by classes of pairs; methods convert them to balls at the working precision."""
 
     alike: Alike
     classes: SampleClasses
@@ -189,7 +188,7 @@ class _Problem:
         return [w / norm for w in self.weights]
 
     def losses(self, found: Pass, A: flint.arb, norm: flint.arb) -> Balls:
-        """Loss, its gradient's norm, excess and attention; a sentence of one distinct token has the infimum's loss."""
+        """Loss, its gradient's norm, excess and attention; sentences of one distinct token have the least loss."""
         floor, least = infimum_ball(self.V, A), 1 + (self.V - 1) * (-A).exp()
         above = [term.count * (odds / least).log1p() for term, odds in zip(self.alike.terms, found.odds, strict=True)]
         excess = sum(above, flint.arb(0)) / self.total
@@ -257,7 +256,7 @@ def exactly_orthonormal(dataset: Dataset) -> bool:
 
 
 def _descend(problem: _Problem, at: Sequence[int], progress: Progress | None, *, partly: bool) -> Enclosure | None:
-    """The run at the working precision, or ``partly`` the records before the first that is not accurate, or None."""
+    """Enclose the run at the working precision, or ``partly`` up to the first inaccurate record; None on failure."""
     A, what, eta = problem.margin(), problem.direction(), flint.arb(problem.lr2)
     size, number = problem.alike.size, problem.alike.number
     W = last = [flint.arb(0)] * len(what)
@@ -322,7 +321,7 @@ def _column(entries: list[tuple[float, float]]) -> tuple[Floats, Floats]:
 
 
 def _inner(a: Row, b: Row, size: list[int]) -> flint.arb:
-    """Inner product over pairs; ``size`` counts each class's."""
+    """Inner product over pairs, given by class; ``size`` is the number of pairs in each class."""
     return sum((many * x * y for many, x, y in zip(size, a, b, strict=True)), flint.arb(0))
 
 

@@ -1,4 +1,4 @@
-"""The first records of stage 2 by enclosure, where float64 has lost the trajectory and the run is small."""
+"""The first records of stage 2 by enclosure, for small runs of which float64 has lost the trajectory."""
 
 from collections.abc import Iterable
 
@@ -16,7 +16,7 @@ LOOSE = 1e-9
 
 MOST_STEPS = 1000
 MOST_WORK = 100_000
-"""How many first steps there are, and how many times tokens of different samples: some tenths of a second."""
+"""Limits on the first steps, and on that number times the distinct tokens of all samples: some tenths of a second."""
 
 MOST_BITS = 2048
 
@@ -24,7 +24,7 @@ MOST_BITS = 2048
 def first_steps(
     dataset: Dataset, kq: MaxMargin, rows: Iterable[Row], *, steps1: int, lr1: float, lr2: float
 ) -> Enclosure | None:
-    """The recorded first steps enclosed, as many as are affordable; None where none of them is `LOOSE`, or can be."""
+    """Enclose as many first records as affordable; None if none is `LOOSE`, or none can be enclosed."""
     tokens = sum(len(set(sample.tokens)) for sample in dataset.samples)
     most = min(MOST_STEPS, MOST_WORK // tokens)
     first = [row for row in rows if row["step"] <= most]
@@ -49,7 +49,7 @@ def first_steps(
 
 
 def enclosed_row(found: Enclosure, at: int, eta: float) -> Row:
-    """An enclosed record, in float64, in the form of those of steps."""
+    """An enclosed record as a row of float64 numbers."""
     row: Row = {name: float(values[at]) for name, (values, _) in found.columns.items()}
     step, rest = int(found.step[at]), found.rest[at]
     if row["one_minus_cos"] <= found.columns["one_minus_cos"][1][at]:

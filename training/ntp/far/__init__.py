@@ -1,1 +1,1 @@
-"""Stage 2 far beyond the steps that can be taken: the flow, its late law, and how far each holds."""
+"""Stage 2 beyond affordable steps: gradient flow, its asymptotic law, and their error bounds."""

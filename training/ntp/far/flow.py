@@ -24,22 +24,22 @@ from marginaudit.training.ntp.steps.iterate import EPS
 RTOL = 1e-7
 ATOL = 1e-9
 COARSER = 10.0
-"""Tolerances of the second solution over those of the first."""
+"""Ratio of the second solution's tolerances to the first's."""
 
 SHORTEST = 1e-9
-"""Shortest step of the solver in log s that is halved."""
+"""Shortest step of the solver in log s that may be halved."""
 
 HIGHER_ORDERS = 0.01
-"""Share of B added for the orders of eta left out, and for what chords cut off the arc (below 1e-3 of either)."""
+"""Relative addition to B for higher orders of eta, and for chords in place of arcs (below 1e-3 each)."""
 
 
 class FlowFailure(RuntimeError):  # noqa: N818
-    """There is no flow to be had, or none that can be trusted: the message says why."""
+    """The flow cannot be computed or trusted, for the reason in the message."""
 
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """The states reached; every array has the shape (records,) but ``rest``.
+    """States on the flow; every array except ``rest`` has the shape (records,).
 
     Attributes
     ----------
@@ -50,20 +50,20 @@ class Flow:
     one_minus_cos : array
         1 - cos(W, W*).
     error : array
-        Bound on |steps' - ours| / ours of ``one_minus_cos``: with b the sum of the four distances below,
-        u = W - <W, What> What, ((1 + b/|u|) / (1 - b/<W, What>))^2 - 1; only the part of ``integration`` across
-        What counts against |u|. Infinite where u = 0.
+        Bound on the relative difference from true steps of ``one_minus_cos``: ((1 + b/|u|) / (1 - b/<W, What>))^2 - 1,
+        with b the sum of the four distances below and u = W - <W, What> What; beside |u|, ``integration`` counts by its
+        part across What alone. Infinite where u = 0.
     distance_error : array
-        Bound on the distance of steps' and our W/||W||: that of their images under the projection from the origin onto
-        the plane <., What> = 1, which is no less, (a + |u| b / <W, What>)/(<W, What> - b) with a as b but for the part
-        of ``integration`` along What; 2 where b is not below <W, What>.
+        Bound on the distance of W/||W|| from that of true steps: the distance, no less, of their projections from the
+        origin onto the plane <., What> = 1, (a + |u| b / <W, What>)/(<W, What> - b), with a equal to b without the part
+        of ``integration`` along What; 2 unless b < <W, What>.
     discretisation : array
-        B, and `HIGHER_ORDERS` more: how far W is from that of steps from the same start, at most.
+        B (1 + `HIGHER_ORDERS`): bound on the distance of W from true steps with the same start.
     inherited : array
-        What the error of the start has grown to, at most: e^L times it.
+        Bound on the propagated error of the start: e^L times it.
     integration : array
-        Twice the largest distance so far to a second solution, with 10 times the tolerances and with twice as many
-        rows to stop at: where tolerances set the solver's steps, the second one's error; where rows do, this one's.
+        Twice the largest distance so far to a second solution with 10 times the tolerances and twice as many rows to
+        stop at: the second one's error where tolerances set the solver's steps, this one's where rows do.
     rounding : array
         EPS (1 + ||rho||) for each step of the solver, and 64 times that for the potentials and coordinates.
     arc : array
@@ -94,9 +94,9 @@ def fast_forward(
 ) -> Flow:
     """Follow the flow from W = eta t0 What + rest0 to each of the steps.
 
-    The caller guarantees that at t0 attention is one-hot to double precision (it then stays so): every sentence's
-    other tokens together have less than EPS of the attention, also A times it. Constraints with positive slack
-    may still carry flux. Rows are reached as ends of solver steps; none is interpolated.
+    The caller guarantees that at t0 attention is one-hot to double precision (and so later): in every sentence, the
+    attention of all other tokens, and A times it, is below EPS. Constraints with positive slack may still carry flux.
+    Each row is the end of a solver step, not interpolated.
 
     Parameters
     ----------
@@ -109,14 +109,14 @@ def fast_forward(
     rest0 : (pairs,) array
         rho after t0 steps.
     steps : increasing integers
-        The rows wanted, none before t0; equal ones are fine.
+        Steps to record, at least t0; repeats are allowed.
     start_error : float
         Bound on the error of rest0.
 
     Raises
     ------
     FlowFailure
-        The steps are too long for descent to follow the flow; a solver fails.
+        Steps are too long for descent to follow the flow, or a solver fails.
     """
     step = np.asarray(steps, dtype=np.int64)
     field = _late_field(merged, reference)
@@ -156,7 +156,7 @@ def fast_forward(
 
 def _late_field(merged: MergedEdges, reference: ExactReference) -> LateField:
     try:
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then raises
+        with np.errstate(over="ignore", invalid="ignore"):  # non-finite numbers raise below
             return LateField(merged, reference)
     except CertificateError:
         raise
@@ -217,7 +217,7 @@ def integrated(field: LateField, eta: float, s0: float, rest0: Floats, goals: Fl
 
 
 def _check_step_size(field: LateField, eta: float, s: float, state: Floats) -> None:
-    """Beyond 2 a step overshoots, and descent oscillates about the flow."""
+    """Raise if steps overshoot: above 2, descent oscillates about the flow."""
     curvature = field.largest_curvature(s, state)
     if not eta * curvature < 2:
         raise FlowFailure(

@@ -1,4 +1,4 @@
-"""Reach of stage 2: true steps, and from where on the flow takes their place."""
+"""Reach of stage 2: true steps, then gradient flow."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,35 +12,35 @@ from marginaudit.training.ntp.model.classes import sample_classes
 from marginaudit.training.ntp.model.edges import no_reduction
 from marginaudit.training.ntp.model.reference import ExactReference
 from marginaudit.training.ntp.records import Progress
-from marginaudit.training.ntp.steps.descent import Descent, descend
 from marginaudit.training.ntp.steps.iterate import Floats, Iterate
-from marginaudit.training.ntp.steps.kq import class_log_weights
+from marginaudit.training.ntp.steps.kq_loss import class_log_weights
 from marginaudit.training.ntp.steps.loss import Row, row, rows_at
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.stepper import Stepper, descend
 from marginaudit.training.ntp.steps.underflow import ONE_HOT
 
 if TYPE_CHECKING:
     from marginaudit.training.ntp.far.flow import Flow
-    from marginaudit.training.ntp.far.law import Law
+    from marginaudit.training.ntp.far.law import AsymptoticLaw
 
 SWITCH = 10**5
 """Least number of true steps before a fast-forward."""
 
 LATE_SWITCH = 10**6
-"""The same where a later start makes the fast-forward better: while the gradient turns, which with a tight constraint
-without a multiplier has no end, or while the flow fails. Elsewhere more steps only add rounding."""
+"""The same where a later start improves the fast-forward: while the gradient still turns (without end if a tight
+constraint has no multiplier), or while the flow fails. Otherwise more steps only add rounding."""
 
 SETTLED = 1e-9
-"""A state settles the asymptotic law if it leaves open at most this part of the distance from W*'s line."""
+"""Tolerance of a state from which the asymptotic law is read, relative to its distance from W*'s line."""
 
 MOST_TRUE_STEPS = 10**7
-"""True steps of a stage, at most, where it has no closed form or fast-forward, or attention is not yet one-hot."""
+"""Limit on the true steps of a stage without closed form or fast-forward, or before attention is one-hot."""
 
 
 def no_closed_form(dataset: Dataset, optimizer: str = "ngd") -> str | None:
-    """Why stage 1 can be followed by true steps only, or None.
+    """Reason why stage 1 has no closed form, or None.
 
-    Of one token W_ov stays 0, which needs no closed form.
+    With one token W_ov stays 0 and needs no closed form.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ def no_closed_form(dataset: Dataset, optimizer: str = "ngd") -> str | None:
 
 
 def no_fast_forward(dataset: Dataset, solution: MaxMargin | None, optimizer: str = "ngd") -> str | None:
-    """Why stage 2 cannot be followed beyond its true steps, or None.
+    """Reason why stage 2 cannot be fast-forwarded, or None.
 
-    Without a relation W_kq stays 0, which needs no fast-forward.
+    Without a relation W_kq stays 0 and needs no fast-forward.
 
     Parameters
     ----------
@@ -88,22 +88,22 @@ def no_fast_forward(dataset: Dataset, solution: MaxMargin | None, optimizer: str
 
 
 class Followed(NamedTuple):
-    """Stage 2 to its last step.
+    """Result of stage 2.
 
     Attributes
     ----------
     rows : list of records
     last : Iterate
-        The state at the last step that was reached.
-    law : Law or None
-        The asymptotic law, where the run reached a state that settles it.
+        State at the last step reached.
+    law : AsymptoticLaw or None
+        The asymptotic law, if the run reached a state that determines it.
     stopped : str
-        Why that is not the last step that was asked for; "" where it is.
+        Why stage 2 ends before the requested last step; "" if it does not.
     """
 
     rows: list[Row]
     last: Iterate
-    law: "Law | None"
+    law: "AsymptoticLaw | None"
     stopped: str
 
 
@@ -116,10 +116,10 @@ def follow(
     progress: Progress | None,
     done: int,
 ) -> Followed:
-    """True steps to `SWITCH` or `LATE_SWITCH`, or on until attention is one-hot, and the gradient flow beyond.
+    """Take true steps to `SWITCH` or `LATE_SWITCH`, or until attention is one-hot, then follow the gradient flow.
 
-    The rows say how they were obtained, and their ``error`` bounds what steps would have made different. Where
-    the flow fails, or attention is not one-hot after `MOST_TRUE_STEPS`, the last true step is the last record.
+    Rows name their ``method``; their ``error`` bounds the difference from true steps. If the flow fails, or attention
+    is not one-hot after `MOST_TRUE_STEPS`, the last true step is the last record.
     """
     rows: list[Row] = []
     turns = steps > SWITCH and exact.support(problem.merged).degenerate
@@ -127,7 +127,7 @@ def follow(
         more, goal = _true_steps(problem, iterate, least, steps, at[len(rows) :], progress, done)
         rows += more
         later = at[len(rows) :]
-        if iterate.moves < goal:  # rounding hides the gradient, and W stays where it is
+        if iterate.moves < goal:  # rounding hides the gradient, so W does not move
             still = row(problem, iterate, goal)
             return Followed(rows + [{**still, "step": t} for t in later], iterate, None, "")
         states = [(goal, iterate.rest)] if one_hot(problem, iterate) else []
@@ -152,7 +152,7 @@ def follow(
 
 
 def _flow(problem: ReducedKQ, exact: ExactReference, iterate: Iterate, wanted: Sequence[int]) -> "Flow | str":
-    """The flow from the last true step to each step that is wanted, or why there is none."""
+    """The flow from the last true step to each requested step, or the reason why it fails."""
     from marginaudit.training.ntp.far.flow import FlowFailure, fast_forward
 
     start, error = (iterate.moves, iterate.rest), iterate.state_error
@@ -171,19 +171,21 @@ def _true_steps(
     progress: Progress | None,
     done: int,
 ) -> tuple[list[Row], int]:
-    """Take true steps, up to where rounding hides the next; the records, and the step that was wanted."""
+    """Take true steps until rounding hides the gradient; return the records and the requested last step."""
     rows: list[Row] = []
-    descent, most, goal = Descent(problem), min(steps, MOST_TRUE_STEPS), min(steps, least)
+    stepper, most, goal = Stepper(problem), min(steps, MOST_TRUE_STEPS), min(steps, least)
     while True:
         wanted = [t for t in at[len(rows) :] if t <= goal]
-        rows += descend(descent, iterate, goal, wanted, progress, done)
+        rows += descend(stepper, iterate, goal, wanted, progress, done)
         if goal == most or iterate.moves < goal or one_hot(problem, iterate):
             return rows, goal
         goal = min(most, goal + goal // 2)
 
 
-def _law(problem: ReducedKQ, exact: ExactReference, eta: float, states: list[tuple[int, Floats]]) -> "Law | None":
-    """The law read from the first of the late states that settles it."""
+def _law(
+    problem: ReducedKQ, exact: ExactReference, eta: float, states: list[tuple[int, Floats]]
+) -> "AsymptoticLaw | None":
+    """The law, from the first late state that determines it."""
     from marginaudit.training.ntp.far.law import asymptotic_law
 
     for t, rest in states:

@@ -1,12 +1,12 @@
-"""The gradient flow of stage 2's late phase, in coordinates in which nothing cancels.
+"""The gradient flow of stage 2's late phase, in coordinates free of cancellation.
 
 Late in training (attention one-hot to double precision) the gradient is, up to a positive factor, that of
 sum_e w_e exp(-(W_a - W_j)) over the merged edges e = (a, j), and normalised descent follows the flow
 dW/ds = Gam/|Gam|, Gam = sum_e w_e exp(-(W_a - W_j)) (e_a - e_j).
 
-Write W = x W* + r, r = r0 + f + y: r0 are the potentials under which the edges that can carry multipliers do
-carry some, lam_e = w_e exp(-(r0_a - r0_j)) with sum lam_e (e_a - e_j) = W*; y is constant on each component of
-the support, and f sums to 0 over each. With the factor exp(-x) taken out of it, Gam = W* + D,
+Write W = x W* + r, r = r0 + f + y. The potentials r0 put multipliers on all edges that can carry some,
+lam_e = w_e exp(-(r0_a - r0_j)) with sum lam_e (e_a - e_j) = W*; y is constant on each component of
+the support, and f sums to 0 over each. Without the factor exp(-x), Gam = W* + D,
 
     D = sum_carried lam_e expm1(-(f_a - f_j)) (e_a - e_j) + sum_others w_e exp(-x slack_e - (r_a - r_j)) (e_a - e_j).
 
@@ -46,7 +46,7 @@ def _quick(matrix: "scipy.sparse.csr_array[np.float64]") -> "Matrix":
     return matrix.toarray() if math.prod(matrix.shape) <= DENSE else matrix
 
 
-class Edges(NamedTuple):
+class FieldEdges(NamedTuple):
     """The merged edges, the carried ones first, and W*.
 
     Attributes
@@ -55,7 +55,7 @@ class Edges(NamedTuple):
     component, size : (pairs,) and (components,) integer arrays
     lam : (carried edges,) array
     log_flux, slack : (other edges,) arrays
-        log w - (r0_a - r0_j).
+        ``log_flux`` is log w - (r0_a - r0_j).
     W, What : (pairs,) arrays
     norm : float
     """
@@ -73,8 +73,8 @@ class Edges(NamedTuple):
 
 
 @compiled
-def fluxes_of(edges: Edges, s: float, state: Floats) -> Floats:
-    """Each edge's flux, less lam for the carried ones; shape (edges,)."""
+def fluxes_of(edges: FieldEdges, s: float, state: Floats) -> Floats:
+    """Flux of each edge, minus lam on the carried ones; shape (edges,)."""
     pairs, carried = len(edges.What), len(edges.lam)
     f, y = state[:pairs], state[pairs:-1]
     x = (s - state[-1] - np.dot(edges.What, f)) / edges.norm
@@ -90,7 +90,7 @@ def fluxes_of(edges: Edges, s: float, state: Floats) -> Floats:
 
 
 @compiled
-def turn(edges: Edges, flux: Floats) -> tuple[Floats, Floats, float, float]:
+def turn(edges: FieldEdges, flux: Floats) -> tuple[Floats, Floats, float, float]:
     """D, D off What, |Gam|, and |Gam| + <Gam, What>."""
     D = np.zeros(len(edges.W))
     for e in range(len(flux)):
@@ -102,7 +102,7 @@ def turn(edges: Edges, flux: Floats) -> tuple[Floats, Floats, float, float]:
 
 
 @compiled
-def speed_of(edges: Edges, s: float, state: Floats) -> Floats:
+def speed_of(edges: FieldEdges, s: float, state: Floats) -> Floats:
     """d state / d log s."""
     flux = fluxes_of(edges, s, state)
     D, turned, length, sum_of_lengths = turn(edges, flux)
@@ -120,7 +120,7 @@ def speed_of(edges: Edges, s: float, state: Floats) -> Floats:
 
 
 class LateField:
-    """The field on states (f, y, lag), an array of the length pairs + components + 1, in the time log s.
+    """The flow's field on states (f, y, lag), arrays of length pairs + components + 1, in time log s.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class LateField:
         ends = winner[carried], loser[carried]
         self.r0 = potentials(*ends, self._log_weight[carried], W, found.component, *flat)
         log_flux = self._log_weight - (self.r0[winner] - self.r0[loser])
-        self.edges = Edges(
+        self.edges = FieldEdges(
             winner=winner,
             loser=loser,
             component=found.component,
@@ -200,10 +200,10 @@ class LateField:
         return speed_of(self.edges, np.exp(log_s), state)
 
     def jacobian(self, log_s: float, state: Floats) -> "Matrix":
-        """Derivative of `speed`, as good as Newton's method in an implicit solver needs it.
+        """Derivative of `speed`, accurate enough for Newton's method in an implicit solver.
 
-        Left out is what would make it dense: the change of |Gam|, of relative order |D|/||W*||, and of the clock
-        with f, of the order of the slack. The stiff part grows like s: it is that at `LOOK_AHEAD`.
+        It omits dense terms: the change of |Gam|, of relative order |D|/||W*||, and of the clock with f, of the order
+        of the slack. The stiff part, which grows like s, is taken at `LOOK_AHEAD`.
         """
         s = np.exp(log_s)
         flux = fluxes_of(self.edges, s, state)

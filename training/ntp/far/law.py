@@ -1,14 +1,14 @@
 """The asymptotic law of stage 2's direction error.
 
 Where every tight constraint can carry a multiplier, W = (s + c) What + u + o(1) with constants c and u, s = eta t:
-1 - cos(W, W*) ~ |u|^2/(2 s^2). On each component of the support u is W*'s potentials (`potentials`) and a
-constant, which the sum of W over the component fixes: no edge that stays alive changes it.
+1 - cos(W, W*) ~ |u|^2/(2 s^2). On each component of the support u is W*'s potentials (`potentials`) plus a
+constant, fixed by the sum of W over the component, which its edges do not change.
 
-Where some cannot, those edges join different components, and their fluxes die as slowly as 1/s: W =
+Tight constraints without a multiplier join different components, and their fluxes decay only like 1/s: W =
 (s + c) What + X log s + u + o(1), X constant on components: the solution of a second max-margin problem,
 min |X|^2 subject to X_a - X_j >= 1 on those edges (`weighted_margin`). Its potentials, again, are the constants
 of the components: fluxes (w_e/||W*||) exp(-(r0_a - r0_j) - (b_a - b_j)) on its carried edges add up to size X on
-each component. Sums over the components of the second support are what stays free. Then 1 - cos(W, W*) ~ |X log s
+each component. Only sums over the components of the second support are free. Then 1 - cos(W, W*) ~ |X log s
 + u|^2/(2 s^2) ~ |X|^2 log^2(eta t)/(2 eta^2 t^2).
 
 Where constraints of the second problem cannot carry a multiplier either, a multiple of log log s follows.
@@ -28,18 +28,18 @@ from marginaudit.training.ntp.model.reference import ExactReference
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class AsymptoticLaw:
     """W = (s + along) What + log_rate log s + offset + o(1), s = eta t.
 
     Attributes
     ----------
     eta : float
     support : Support
-        Of the constraints, by pairs.
+        Support of the constraints, by pairs.
     second : WeightedMargin or None
-        The second problem, on the components of ``support``; None where it is not degenerate.
+        The second problem, on the components of ``support``; None unless degenerate.
     second_support : Support or None
-        Of the second problem's constraints, by components.
+        Support of the second problem's constraints, by components.
     along : float
         c = <W, What> - s.
     log_rate : (pairs,) array
@@ -47,9 +47,8 @@ class Law:
     offset : (pairs,) array
         u, orthogonal to What; NaN where a log log s term follows.
     unsettled : float
-        How far component sums still drift after the state they were read from, in ||.||, to leading order: what
-        is left of the fluxes between components that die. So far the law may be off in u. Infinite where a
-        log log s term follows.
+        Error of u to leading order: norm of the later drift of component sums, from the decaying fluxes between
+        components. Infinite if a log log s term follows.
     """
 
     eta: float
@@ -63,7 +62,7 @@ class Law:
 
     @property
     def log_log(self) -> bool:
-        """Whether a log log s term follows, so that the law gives no numbers beyond its leading term."""
+        """Whether a log log s term follows; the law then gives its leading term alone."""
         return self.second_support is not None and self.second_support.degenerate
 
     @property
@@ -77,9 +76,9 @@ class Law:
         return np.asarray(np.log(self.eta * step) * self.log_rate + self.offset if self.second else self.offset)
 
     def one_minus_cos(self, steps: ArrayLike) -> Floats:
-        """1 - cos(W, W*) after t steps without the o(1), shape of ``steps``; NaN where the law says nothing.
+        """1 - cos(W, W*) after t steps without the o(1), shape of ``steps``; NaN outside the law's range.
 
-        That is where s + c <= 0; with log s also where s <= 1, and everywhere if a log log s term follows.
+        NaN where s + c <= 0; with log s also where s <= 1, and everywhere if a log log s term follows.
         """
         s = self.eta * np.asarray(steps, dtype=np.float64)
         along = s + self.along
@@ -92,10 +91,10 @@ class Law:
             return np.where(outside | (along <= 0), np.nan, square / (R * (R + along)))
 
 
-def asymptotic_law(merged: MergedEdges, reference: ExactReference, eta: float, t: int, rest: Floats) -> Law:
+def asymptotic_law(merged: MergedEdges, reference: ExactReference, eta: float, t: int, rest: Floats) -> AsymptoticLaw:
     """Read the law's free parameters from a late state W = eta t What + rest.
 
-    The later the better: `Law.unsettled` says what the state leaves open.
+    Later states are better: `AsymptoticLaw.unsettled` bounds the remaining error to leading order.
 
     Parameters
     ----------
@@ -143,7 +142,7 @@ def asymptotic_law(merged: MergedEdges, reference: ExactReference, eta: float, t
 
     left = _flux_left(merged, slack * s / norm + (rest[winner] - rest[loser]), decay, settled, mass)
     offset = level - (What @ level) * What
-    return Law(
+    return AsymptoticLaw(
         eta=eta,
         support=found,
         second=None if between is None else between.second,
@@ -181,9 +180,9 @@ def _between_components(merged: MergedEdges, found: Support, lead: Floats, mean:
 
 
 def _flux_left(merged: MergedEdges, margin: Floats, decay: Floats, component: Indices, mass: Indices) -> float:
-    """Distance that unit descent still moves between components, if each edge's flux falls at its rate per s.
+    """Remaining drift of unit descent between components, if each edge's flux decays at its rate per s.
 
-    An edge moves its flux over the rate; a component takes that up by moving as a whole.
+    An edge moves flux / rate in total, and a component moves as a whole.
     """
     winner, loser = merged.winner, merged.loser
     exponent = np.log(merged.weight) - margin

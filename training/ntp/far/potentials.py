@@ -8,7 +8,7 @@ from marginaudit.training.ntp.model.edges import Floats, Indices
 MOST_STEPS = 500
 
 SMALL = 1e-8
-"""A Newton step this small that does not get smaller is rounding; a sum of fluxes is right to this, relatively."""
+"""Size below which a Newton step that stops shrinking is rounding; also the relative tolerance of flux sums."""
 
 
 def potentials(
@@ -20,7 +20,7 @@ def potentials(
     mass: Floats | Indices,
     level: Floats,
 ) -> Floats:
-    r"""The r with sum over edges of exp(log_weight - (r_winner - r_loser)) (e_winner - e_loser) = supply.
+    r"""Solve sum over edges of exp(log_weight - (r_winner - r_loser)) (e_winner - e_loser) = supply for r.
 
     They minimise the convex F(r) = sum exp(log_weight - (r_winner - r_loser)) + <supply, r> (for two sides that
     is Sinkhorn's problem), unique up to one constant per connected component. Newton's method: along a step that
@@ -32,13 +32,13 @@ def potentials(
     winner, loser : (edges,) integer arrays
     log_weight : (edges,) array
     supply : (nodes,) array
-        What some positive fluxes add up to; sums to 0 over each component.
+        A sum of positive fluxes, so 0 in total over each component.
     component : (nodes,) integer array
         The connected components, numbered from 0.
     mass : (nodes,) array
         Positive weights.
     level : (nodes,) array
-        An array with the sums of mass r that components are to have, which fix the constants.
+        Array with the required sum of mass r over each component, which fixes the constants.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""The losses, the samples merged into classes and edges, and the answers of a trained model."""
+"""The losses, the samples merged into classes and edges, and the exact W*_kq on them."""

@@ -30,7 +30,7 @@ class Edges:
     optimal : (classes,) integer array
         The pair (optimal token, query).
     absent : (classes,) integer array
-        How many labels no token of the sentence has, V - m.
+        Number of labels without a token in the sentence, V - m.
     first : (classes + 1,) integer array
         Where each class's edges begin.
     owner, other : (edges,) integer arrays
@@ -79,7 +79,7 @@ class MergedEdges:
 
 
 def no_reduction(classes: SampleClasses) -> str | None:
-    """Why the classes have no reduced model, or None."""
+    """Reason why the classes have no reduced model, or None."""
     if (classes.answer < 0).any():
         return "the next token of a sample is n(x) of no token of its sentence"
     if len(classes.slot_class) != len(classes.edge_class):

@@ -2,7 +2,7 @@
 
 Plain float64 (or complex128) arithmetic. Along a trajectory the differences P - e_y and
 diag(phi) - phi phi^T lose their digits; Algorithm 1 itself runs on the equal forms of
-:mod:`marginaudit.training.ntp.steps.ov` and :mod:`marginaudit.training.ntp.steps.kq`.
+:mod:`marginaudit.training.ntp.steps.ov_loss` and :mod:`marginaudit.training.ntp.steps.kq_loss`.
 
 Losses and gradients take complex weights too and are analytic in them, so that the derivative along D is
 Im f(W + i h D) / h, exact to rounding for tiny h.
@@ -31,7 +31,7 @@ def stage1_loss(dataset: Dataset, W_ov: Array, tokens: Indices | None = None) ->
     dataset : Dataset
     W_ov : (labels, dimension) array
     tokens : integer array or None
-        The tokens that the sum runs over; all of them by default.
+        Tokens to sum over; all by default.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def loss_gradient(dataset: Dataset, W_ov: Array, W_kq: Array) -> Array:
 
 
 def _forward(dataset: Dataset, W_ov: Array, W_kq: Array) -> tuple[list[Array], list[Array], Array]:
-    """X (columns: the embeddings of its positions) and phi of every sample, and log P, shape (labels, samples)."""
+    """X (columns are the embeddings of positions) and phi of every sample, and log P, shape (labels, samples)."""
     X = [dataset.embeddings[[dataset.index[x] for x in sample.tokens]].T for sample in dataset.samples]
     toward = W_kq @ np.transpose([x[:, -1] for x in X])
     phi = [np.exp(_log_softmax(x.T @ column)) for x, column in zip(X, toward.T, strict=True)]
@@ -110,7 +110,7 @@ def _forward(dataset: Dataset, W_ov: Array, W_kq: Array) -> tuple[list[Array], l
 
 
 def _answers(dataset: Dataset) -> tuple[list[int], Indices]:
-    """(y_n, n) of every sample: where its label is in an array of shape (labels, samples)."""
+    """Index (y_n, n) of every sample's label in an array of shape (labels, samples)."""
     return [dataset.index[sample.next] for sample in dataset.samples], np.arange(dataset.N)
 
 
@@ -123,7 +123,7 @@ def _stage1_terms(dataset: Dataset, tokens: Indices | None) -> tuple[Array, Indi
 
 
 def _log_softmax(z: Array) -> Array:
-    """Along the first axis; analytic in z: the shift is a constant, whatever it is."""
+    """log softmax along the first axis, analytic in z: the shift is a constant."""
     shifted = z - np.max(z.real, axis=0)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=0)))
 

@@ -26,13 +26,13 @@ class ExactReference:
 
     Attributes
     ----------
-    weight : tuple of Fraction, one a pair
+    weight : tuple of Fraction, one per pair
         x^T W*_kq q.
     norm_squared : Fraction
         ||W*_kq||^2, not 0.
-    slack : tuple of Fraction, one a merged edge
+    slack : tuple of Fraction, one per merged edge
         W*_winner - W*_loser - 1, 0 where the constraint is tight.
-    multiplier : tuple of Fraction, one a merged edge
+    multiplier : tuple of Fraction, one per merged edge
         Of one dual solution: W* = sum of multiplier (e_winner - e_loser).
     """
 
@@ -55,7 +55,7 @@ class ExactReference:
         return over_root(self.weight, self.norm_squared)
 
     def support(self, merged: MergedEdges) -> Support:
-        """Which of the merged edges are tight, and which of these can carry a multiplier."""
+        """Support of the merged edges: the tight ones, and those that can carry a multiplier."""
         return support(merged.winner, merged.loser, self.slack, self.multiplier, len(self.weight))
 
     @cached_property
@@ -67,7 +67,7 @@ class ExactReference:
 def exact_reference(
     dataset: Dataset, classes: SampleClasses, merged: MergedEdges, solution: MaxMargin
 ) -> ExactReference | None:
-    """The exact solution on the pairs and merged edges; None where it is not exact, or is 0."""
+    """The exact solution on the pairs and merged edges; None if it is 0 or not exact."""
     if not isinstance(solution, Exact) or not solution.weights_exact:
         return None
     weights = solution.weights_exact

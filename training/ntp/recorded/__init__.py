@@ -1,1 +1,1 @@
-"""Runs that others recorded, and whether they are Algorithm 1."""
+"""Recorded runs, compared with Algorithm 1."""

@@ -1,28 +1,27 @@
 """Both gradients at given weights, with bounds on the rounding of a textbook implementation.
 
-Whoever records a trajectory computes eq. 5 and eq. 6 of arXiv 2409.17335 as they are printed, or has eq. 1
-differentiated: scores, softmax, logits, softmax, P - e_y, and back. To first order in the unit roundoff u, entry by
-entry:
+A textbook program computes eqs. 5 and 6 of arXiv 2409.17335 as printed, or differentiates eq. 1: scores, softmax,
+logits, softmax, P - e_y, and back. Errors to first order in the unit roundoff u, entry by entry:
 
-- an inner product of k terms that are not zero is off by k u times the product of the absolute values;
-- weights that were rounded once more when they were written are off by u times their absolute value, and embeddings in
-  this precision too, so that a score of k terms is off by (k + 3) u times its absolute terms, a logit by (k + 2) u;
-- softmax: each exponential is relatively off by the error of its argument, u times the distance to the largest
-  argument, and `EXP` u; a share p of their sum by 1 - p times its own error, the shares of the others times theirs, a u
-  for each term of the sum and one for the division. As exp(z - lse), lse the logarithm of the sum, z is rounded to a u
-  of |lse| and of |z - lse|, and the logarithm and both exponentials to `EXP` u each;
-- P - e_y: P times the relative error of P, and u times itself. At y all digits are lost once 1 - P_y is below u. Minus
-  the sum of the others, it has all their errors and a u for each;
-- phi (g - mean g): the errors of phi, of g (of which, as in softmax, only differences count) and of the mean, each
-  times the others' size, and u for each operation; rounded shares do not add up to 1, so that the mean is off by a u of
-  g for each term of their sum and one for the division, beside its own terms;
-- the mean over samples: one u for each repeated sample and position, as a program may add them one by one;
-- in W_ov's gradient of eq. 1, (P - e_y) (X phi)^T: the errors of both factors, each times the other's size.
+- inner product of k nonzero terms: k u times the product of absolute values;
+- weights, rounded once more when written, and embeddings: u times their absolute value. A score of k terms thus has (k
+  + 3) u times its absolute terms, a logit (k + 2) u;
+- softmax: an exponential has the relative error of its argument, u times the distance to the largest argument, and
+  `EXP` u. A share p of their sum has 1 - p times its own error, the other shares times theirs, one u for each term of
+  the sum and one for the division. As exp(z - lse), lse the logarithm of the sum, z has one u of |lse| and of |z -
+  lse|, and the logarithm and both exponentials `EXP` u each;
+- P - e_y: P times the relative error of P, and u times itself. At y all digits are lost once 1 - P_y is below u.
+  Computed as minus the sum of the others, it has all their errors and one u for each;
+- phi (g - mean g): the errors of phi, of g (only differences, as in softmax) and of the mean, each times the size of
+  the others, and u for each operation. Rounded shares do not add up to 1, so the mean also has one u of g for each term
+  of their sum and one for the division;
+- mean over samples: one u for each repeated sample and position, as a program may add them one by one;
+- gradient of eq. 1 in W_ov, (P - e_y) (X phi)^T: the error of each factor times the size of the other.
 
-The bound grows with the condition of the gradient by itself: where terms cancel, it is large beside their sum. Where
-errors of arguments are not small and may move a share, first order says nothing, and the bound is infinite.
+The bound follows the condition of the gradient: where terms cancel, it is large relative to their sum. Where errors of
+arguments are too large for first order and may move a share, the bound is infinite.
 
-A W_ov that is known up to a distance D moves logits by D |X^T phi|, and x^T W_ov^T r by D |x| |r|.
+A W_ov known up to a distance D moves logits by at most D |X^T phi|, and x^T W_ov^T r by D |x| |r|.
 """
 
 from collections import Counter
@@ -37,24 +36,24 @@ from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.model.classes import Indices, class_of_samples, sample_classes
 
 EXP = 4
-"""The relative error of exp in units of u, at most: libraries for processors and GPUs promise 1 to 4."""
+"""Bound on the relative error of exp in units of u; libraries for CPUs and GPUs promise 1 to 4."""
 
 FIRST_ORDER = 0.1
-"""Largest error of the difference of two arguments of exp for which first order in it is enough."""
+"""Largest error of the difference of two arguments of exp for a bound to first order."""
 
 LEAST_EXPONENT = float(np.log(np.finfo(np.float64).smallest_subnormal))
-"""exp of less is 0."""
+"""Arguments below this have exp = 0."""
 
 
-class Gradient(NamedTuple):
-    """A gradient, and entry by entry a bound on its rounding."""
+class TextbookGradient(NamedTuple):
+    """A gradient with a bound on the rounding of each entry."""
 
     value: Floats
     rounding: Floats
 
 
 class Softmax(NamedTuple):
-    """Probabilities along the rows, a bound on the relative error of each, and whether rounding may decide one."""
+    """Probabilities along the rows, bounds on their relative errors, and whether rounding may decide one."""
 
     value: Floats
     relative: Floats
@@ -76,11 +75,11 @@ class Stage1Loss:
 
     @property
     def classes(self) -> int:
-        """Number of terms of the sum, which may have other weights."""
+        """Number of terms of the sum."""
         return len(self.E)
 
     def other_weights(self) -> dict[str, Floats]:
-        """Weights of the tokens that someone may take in the place of 1."""
+        """Plausible weights of the tokens in place of 1."""
         return {"frequencies of the samples of length 1": self._shares} if self._shares.any() else {}
 
     def curvature(self, W: Floats) -> float:
@@ -89,7 +88,7 @@ class Stage1Loss:
         r, _ = _surplus(Softmax(P, P, lost=False), self.answer, np.arange(len(P)), 0.0)
         return 2 * float(-r[np.arange(len(P)), self.answer].min())
 
-    def gradient(self, W: Floats, u: float, weights: Floats | None = None) -> Gradient:
+    def gradient(self, W: Floats, u: float, weights: Floats | None = None) -> TextbookGradient:
         """Eq. 5 at W_ov (V, d)."""
         E, every = self.E, np.arange(len(self.E))
         weights = np.ones(len(E)) if weights is None else weights
@@ -101,7 +100,7 @@ class Stage1Loss:
 
 
 class Stage2Loss:
-    """Loss of eq. 1; samples of equal query, bag and next token are one class."""
+    """The loss of eq. 1; samples of equal query, bag and next token form a class."""
 
     def __init__(self, dataset: Dataset) -> None:
         found = sample_classes(dataset)
@@ -122,11 +121,11 @@ class Stage2Loss:
 
     @property
     def classes(self) -> int:
-        """Number of terms of the mean, which may have other weights."""
+        """Number of terms of the mean."""
         return len(self.query)
 
     def other_weights(self) -> dict[str, Floats]:
-        """Weights of the classes that someone may take in the place of pi."""
+        """Plausible weights of the classes in place of pi."""
         of_query = np.bincount(self.query, self.weights)[self.query]
         length = np.bincount(self.owner, self.count)
         return {
@@ -138,7 +137,7 @@ class Stage2Loss:
         }
 
     def other_keys(self) -> dict[str, "Stage2Loss"]:
-        """Losses with attention to other tokens than those of the sample."""
+        """Losses with attention to tokens other than those of the sample."""
         longest = self.longest
         return {
             "the last token is left out": self._attending(lambda sample, _: sample[:-1] or sample),
@@ -153,7 +152,7 @@ class Stage2Loss:
         }
 
     def _attending(self, keys: Callable[[list[int], int], list[int]]) -> "Stage2Loss":
-        """The loss with the keys of each sample, and its next token, in place of its tokens; token V is zeros."""
+        """The loss with other keys, computed from a sample's tokens and its next token; token V is zeros."""
         data, found = self._dataset, copy(self)
         samples = [([data.index[x] for x in one.tokens], data.index[one.next]) for one in data.samples]
         bags = [Counter(keys(sample, y)) for sample, y in samples]
@@ -169,7 +168,7 @@ class Stage2Loss:
 
     def gradient(
         self, W_ov: Floats, W: Floats, u: float, weights: Floats | None = None, distance: float = 0.0
-    ) -> Gradient:
+    ) -> TextbookGradient:
         """Eq. 6 at W_kq (d, d), W_ov known up to a ``distance``."""
         E, classes, key, owner = self.E, np.arange(len(self.query)), self.token, self.owner
         pi = self.weights if weights is None else weights
@@ -190,7 +189,7 @@ class Stage2Loss:
         carried = 0 if _one_hot(E) else 2 * (len(E) + 1)
         return _bounded(E.T @ G @ E, abs(E).T @ (bound + (self.added + carried) * u * size) @ abs(E), phi, P)
 
-    def ov_gradient(self, W_ov: Floats, W: Floats, u: float, distance: float = 0.0) -> Gradient:
+    def ov_gradient(self, W_ov: Floats, W: Floats, u: float, distance: float = 0.0) -> TextbookGradient:
         """The gradient of the same loss in W_ov: the sum of pi (P - e_y) (X phi)^T."""
         phi, context = self._attention(W, u)
         P, _, _ = self._probabilities(W_ov, phi, context, u, distance)
@@ -223,7 +222,7 @@ class Stage2Loss:
         return _softmax(value @ B.T, (error + terms * u * value) @ B_abs.T + moved, u), B, B_abs
 
     def _mean(self, phi: Floats, x: Floats) -> Floats:
-        """The mean over attention of each class, at its edges."""
+        """Mean of x over the attention of each class, at its edges."""
         return np.asarray(np.bincount(self.owner, phi * x)[self.owner])
 
     def _scatter(self, x: Floats) -> Floats:
@@ -235,7 +234,7 @@ class Stage2Loss:
 
 
 def _softmax(z: Floats, error: Floats, u: float, counts: Floats | None = None, terms: int | None = None) -> Softmax:
-    """Softmax along the rows of z with entries off by up to ``error``; minus infinity stands for no term."""
+    """Softmax along the rows of z, entries known up to ``error``; minus infinity for a missing term."""
     largest = z.max(axis=1, keepdims=True)
     below = z - largest
     e = np.exp(below) if counts is None else counts * np.exp(below)
@@ -250,20 +249,20 @@ def _softmax(z: Floats, error: Floats, u: float, counts: Floats | None = None, t
 
 
 def _may_decide(error: Floats, below: Floats) -> bool:
-    """Whether errors of arguments, each so far below the row's largest, may make a share something else."""
+    """Whether errors of arguments, at distances ``below`` the row's largest, may decide a share."""
     apart = error + error.max(axis=1, keepdims=True)
     lost = (apart > FIRST_ORDER) & (below + apart > LEAST_EXPONENT)
     np.put_along_axis(lost, below.argmax(axis=1, keepdims=True), False, axis=1)  # where the others are 0, it is 1
     return bool(lost.any())
 
 
-def _bounded(value: Floats, rounding: Floats, *shares: Softmax) -> Gradient:
-    """A gradient with its bound, which is infinite where rounding decides one of the shares in it."""
-    return Gradient(value, np.full_like(value, np.inf) if any(one.lost for one in shares) else rounding)
+def _bounded(value: Floats, rounding: Floats, *shares: Softmax) -> TextbookGradient:
+    """A gradient with its bound, infinite where rounding decides one of its shares."""
+    return TextbookGradient(value, np.full_like(value, np.inf) if any(one.lost for one in shares) else rounding)
 
 
 def _surplus(P: Softmax, answer: Indices, row: Indices, u: float) -> tuple[Floats, Floats]:
-    """P - e_y, and its error; at y minus the sum of the others, as float64 keeps its digits so."""
+    """P - e_y and its error; the entry at y is minus the sum of the others, free of cancellation."""
     r = P.value.copy()
     r[row, answer] = 0
     r[row, answer] = -r.sum(axis=1)
@@ -274,10 +273,10 @@ def _surplus(P: Softmax, answer: Indices, row: Indices, u: float) -> tuple[Float
 
 
 def _one_hot(E: Floats) -> bool:
-    """Whether rows are one-hot: products with them are exact."""
+    """Whether rows are one-hot, so that products with them are exact."""
     return bool(np.isin(E, (0, 1)).all()) and _terms(E) == 1
 
 
 def _terms(E: Floats) -> int:
-    """How many entries of a row are not zero, at most."""
+    """Largest number of nonzero entries in a row."""
     return int(np.count_nonzero(E, axis=1).max(initial=1))

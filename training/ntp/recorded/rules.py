@@ -1,7 +1,7 @@
 """Rules of descent: the step of Algorithm 1 from given weights, and others in its place.
 
-A rule answers with the change of the weights and a bound on the rounding in it. It may keep a state, as momentum does.
-Where rounding decides a sign, the change is NaN.
+A rule returns the change of the weights and a bound on its rounding. It may keep a state, such as momentum. The change
+is NaN where rounding decides a sign.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from marginaudit.orders.arrays import Floats
-from marginaudit.training.ntp.recorded.gradients import Gradient, Stage1Loss, Stage2Loss
+from marginaudit.training.ntp.recorded.gradients import Stage1Loss, Stage2Loss, TextbookGradient
 
 Rule: TypeAlias = Callable[[Floats], tuple[Floats, float]]
 
@@ -20,7 +20,7 @@ ADAM = (0.9, 0.999, 1e-8)
 """Default beta1, beta2 and epsilon of Adam, and of AdamW."""
 
 RMSPROP, ADAGRAD = (0.0, 0.99, 1e-8), (0.0, 1.0, 1e-10)
-"""The same of RMSprop and Adagrad, whose squares are added."""
+"""The same for RMSprop and for Adagrad, which adds squares."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +32,13 @@ class Stage:
     loss : Stage1Loss or Stage2Loss
     lr : float
     u : float
-        The unit roundoff of whoever recorded it, and float64's.
+        Unit roundoff of the recorded precision, plus float64's.
     least : float
-        The least normal number of that precision.
+        Least normal number of that precision.
     W_ov : (V, d) array or None
         Frozen, in stage 2.
     distance : float
-        Bound on how far rounding may take a W_ov that was not recorded.
+        Error bound of a W_ov that was not recorded.
     before : Stage or None
         Stage 1, in stage 2.
     """
@@ -56,16 +56,16 @@ class Stage:
         """1 or 2."""
         return 1 if self.W_ov is None else 2
 
-    def gradient(self, W: Floats, weights: Floats | None = None) -> Gradient:
-        """The gradient at W; ``weights`` take the place of the mean's own."""
+    def gradient(self, W: Floats, weights: Floats | None = None) -> TextbookGradient:
+        """The gradient at W, with other ``weights`` of the mean if given."""
         if isinstance(self.loss, Stage1Loss):
             return self.loss.gradient(W, self.u, weights)
         if self.W_ov is None:
             raise TypeError("stage 2 has no W_ov")
         return self.loss.gradient(self.W_ov, W, self.u, weights, self.distance)
 
-    def length_rounding(self, W: Floats, gradient: Gradient, weights: Floats | None = None) -> float:
-        """`length_rounding` of the gradient at W, which a W_ov at some distance may make smaller.
+    def length_rounding(self, W: Floats, gradient: TextbookGradient, weights: Floats | None = None) -> float:
+        """`length_rounding` of the gradient at W; W_ov within ``distance`` may make it smaller.
 
         Each logit is off by the distance times the longest token at most, a share of a sample by the exponential of
         twice that, and squares of the gradient by that of four times.
@@ -83,11 +83,11 @@ class Stage:
         return squares_left(own) * exp(-4 * min(self.distance * longest, 100.0))
 
 
-def unit(gradient: Gradient, u: float, least: float = 0.0, left: float | None = None) -> tuple[Floats, float]:
-    """grad / ||grad||, and how far rounding may take it.
+def unit(gradient: TextbookGradient, u: float, least: float = 0.0, left: float | None = None) -> tuple[Floats, float]:
+    """grad / ||grad||, and a bound on its rounding.
 
-    Unit vectors of two gradients that are apart by a share r of one's norm enclose an angle of sine r at most, so that
-    they are sqrt(2) r apart at most. The norm is a sum over all entries, in which squares below ``least`` may be lost.
+    Two gradients at relative distance r enclose an angle of sine at most r, so their unit vectors are at most sqrt(2) r
+    apart. The norm is a sum over all entries, in which squares below ``least`` may be lost.
     """
     if not gradient.value.any():
         return np.zeros_like(gradient.value), 2.0 if gradient.rounding.any() else 0.0
@@ -97,18 +97,18 @@ def unit(gradient: Gradient, u: float, least: float = 0.0, left: float | None = 
     return value / norm, min(2.0, off) + length_rounding(gradient, u, least, left)
 
 
-def length_rounding(gradient: Gradient, u: float, least: float, left: float | None = None) -> float:
+def length_rounding(gradient: TextbookGradient, u: float, least: float, left: float | None = None) -> float:
     """Bound on the rounding of the length of grad / ||grad||: a sum of squares, of which small ones underflow.
 
-    Rounding leaves of them what is ``left``, the gradient's own `squares_left` where it is not given.
+    ``left`` is a lower bound on that sum after rounding, by default the gradient's `squares_left`.
     """
     k = np.count_nonzero(gradient.value)
     left, lost = squares_left(gradient) if left is None else left, k * least
     return (k / 2 + 4) * u + (inf if lost >= left and lost > 0 else 1 / sqrt(1 - lost / left) - 1 if lost else 0.0)
 
 
-def squares_left(gradient: Gradient) -> float:
-    """The sum of squares that rounding leaves of a gradient, at least."""
+def squares_left(gradient: TextbookGradient) -> float:
+    """Lower bound on the sum of squares of a rounded gradient."""
     return float(np.sum(np.maximum(np.abs(gradient.value) - gradient.rounding, 0.0) ** 2))
 
 
@@ -163,11 +163,11 @@ def textbook(stage: Stage, T: int, start: Floats | None = None) -> Floats:
 
 
 def stage1_rounding(stage: Stage, T: int) -> float:
-    """Bound on how far rounding takes W_ov in T steps of stage 1, to first order.
+    """Bound on the rounding of W_ov in T steps of stage 1, to first order.
 
-    Each step adds its own rounding and multiplies what is there by exp(arc), arc the angle by which the unit gradient
-    turns, and by lr lambda / ||grad|| - 1 where that is more than 1, lambda the largest eigenvalue of the Hessian
-    (`Iterate.direction` derives this). lambda is at most 2 max P_y(1 - P_y) ||E||^2.
+    Each step adds its own rounding and multiplies the error so far by exp(arc), arc the angle by which the unit
+    gradient turns, and by lr lambda / ||grad|| - 1 if that exceeds 1, lambda the largest eigenvalue of the Hessian
+    (derived in `Iterate.direction`). lambda is at most 2 max P_y(1 - P_y) ||E||^2.
     """
     loss = stage.loss
     if not isinstance(loss, Stage1Loss):
@@ -185,7 +185,7 @@ def stage1_rounding(stage: Stage, T: int) -> float:
 
 
 def momentum(rule: Rule, beta: float, *, share: float = 1.0, nesterov: bool = False) -> Rule:
-    """v <- beta v + ``share`` times the change by a rule, W <- W + v; Nesterov's looks one step ahead."""
+    """v <- beta v + ``share`` times a rule's change, W <- W + v; Nesterov's momentum looks one step ahead."""
     v: Floats | float = 0.0
     error = 0.0
 
@@ -209,7 +209,7 @@ def decayed(rule: Rule, lr: float, strength: float) -> Rule:
 
 
 def transposed(rule: Rule) -> Rule:
-    """The rule of a square W whose transpose is recorded."""
+    """The rule for a square W recorded transposed."""
 
     def step(W: Floats) -> tuple[Floats, float]:
         change, off = rule(W.T)
@@ -234,8 +234,8 @@ def adaptive(
 ) -> Rule:
     """W <- (1 - lr decay) W - lr m / (sqrt(v) + epsilon), m and v running means of gradients and of their squares.
 
-    With beta2 = 1 squares are added. Adam's means are ``corrected`` for their start at 0. m is off by the mean of the
-    gradients' roundings, and the root of v by the root of their mean square at most.
+    With beta2 = 1 squares are added. Adam's means are ``corrected`` for their start at 0. The error of m is at most the
+    mean of the gradients' roundings, that of the root of v the root of their mean square.
     """
     beta1, beta2, epsilon = constants
     share = 1 - beta2 if beta2 < 1 else 1.0
@@ -265,7 +265,7 @@ def coupled(stage: Stage, lr: float, strength: float, *, normal: bool = True) ->
 
     def step(W: Floats) -> tuple[Floats, float]:
         value, rounding = stage.gradient(W)
-        found = Gradient(value + strength * W, rounding + 2 * stage.u * abs(strength * W))
+        found = TextbookGradient(value + strength * W, rounding + 2 * stage.u * abs(strength * W))
         if not normal:
             return -lr * found.value, lr * float(np.linalg.norm(found.rounding + 4 * stage.u * abs(found.value)))
         direction, off = unit(found, stage.u, stage.least)
@@ -288,7 +288,7 @@ def clipped(stage: Stage, lr: float, most: float) -> Rule:
 
 
 def over_norm(stage: Stage, lr: float, norm: Callable[[Floats], float]) -> Rule:
-    """W <- W - lr grad / ||grad|| in another norm, or another function of the size of the gradient."""
+    """W <- W - lr grad / ``norm(grad)``, another norm or function of the gradient's size."""
 
     def step(W: Floats) -> tuple[Floats, float]:
         gradient = stage.gradient(W)
@@ -300,7 +300,7 @@ def over_norm(stage: Stage, lr: float, norm: Callable[[Floats], float]) -> Rule:
 
 
 def several(rule: Rule, number: int) -> Rule:
-    """``number`` steps in place of one."""
+    """``number`` steps of a rule for each step."""
 
     def step(W: Floats) -> tuple[Floats, float]:
         changed, bar = np.zeros_like(W), 0.0
@@ -313,7 +313,7 @@ def several(rule: Rule, number: int) -> Rule:
 
 
 def once(other: Rule, rule: Rule) -> Rule:
-    """One step by another rule, and the next ones by a rule."""
+    """One step by ``other``, the next ones by ``rule``."""
     begun = False
 
     def step(W: Floats) -> tuple[Floats, float]:
@@ -331,7 +331,7 @@ def by_column(stage: Stage, lr: float) -> Rule:
         value, rounding = stage.gradient(W)
         change, off = np.zeros_like(value), 0.0
         for j in np.flatnonzero(value.any(axis=0)).tolist():
-            column, error = unit(Gradient(value[:, j], rounding[:, j]), stage.u, stage.least)
+            column, error = unit(TextbookGradient(value[:, j], rounding[:, j]), stage.u, stage.least)
             change[:, j] = -lr * column
             off += lr * error
         return change, off
@@ -340,7 +340,7 @@ def by_column(stage: Stage, lr: float) -> Rule:
 
 
 def with_ov_moving(stage: Stage, lr: float, ov_change: Callable[[Floats, Floats], Floats]) -> Rule:
-    """Steps of W_kq with a W_ov that moves too, by ``ov_change`` of W_ov and W_kq."""
+    """Steps of W_kq while W_ov moves by ``ov_change`` of W_ov and W_kq."""
     now = stage.W_ov
 
     def step(W: Floats) -> tuple[Floats, float]:
@@ -353,14 +353,14 @@ def with_ov_moving(stage: Stage, lr: float, ov_change: Callable[[Floats, Floats]
 
 
 def together(stage: Stage, loss: Stage2Loss) -> Rule:
-    """W_ov and W_kq take one step on Loss, normalised by the norm of both gradients together."""
+    """Joint steps of W_ov and W_kq on Loss, normalised by the norm of the joint gradient."""
     now = np.zeros(0) if stage.W_ov is None else stage.W_ov
 
     def step(W: Floats) -> tuple[Floats, float]:
         nonlocal now
         value, rounding = loss.gradient(now, W, stage.u, distance=stage.distance)
         ov = loss.ov_gradient(now, W, stage.u, stage.distance)
-        both = Gradient(np.append(value, ov.value), np.append(rounding, ov.rounding))
+        both = TextbookGradient(np.append(value, ov.value), np.append(rounding, ov.rounding))
         direction, off = unit(both, stage.u, stage.least)
         now = now - stage.lr * direction[value.size :].reshape(now.shape)
         return -stage.lr * direction[: value.size].reshape(W.shape), stage.lr * off

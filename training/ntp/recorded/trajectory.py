@@ -1,4 +1,4 @@
-"""A trajectory of both stages of Algorithm 1 that somebody else recorded."""
+"""A recorded trajectory of both stages of Algorithm 1."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from marginaudit.orders import InputError, shown_path
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.start import step_sizes
-from marginaudit.training.trajectory import Recorded, positive, read_arrays, recorded
+from marginaudit.training.recorded_weights import Recorded, positive, read_arrays, recorded
 
 ARRAYS = ("step1", "W_ov", "step2", "W_kq", "lr1", "lr2")
 
@@ -29,21 +29,21 @@ class Trajectory:
     lr2: float | None
 
     def with_step_sizes(self, lr1: float | None, lr2: float | None) -> "Trajectory":
-        """Replace the step sizes that are given."""
+        """Replace the step sizes that are not None."""
         return replace(self, lr1=lr1 or self.lr1, lr2=lr2 or self.lr2)
 
     def step_sizes(self, dataset: Dataset) -> tuple[float, float]:
-        """eta0 and eta; the paper's where it says none."""
+        """eta0 and eta, the paper's if not recorded."""
         return step_sizes(dataset.V, self.lr1, self.lr2)
 
 
 def read_trajectory(path: Path, dataset: Dataset) -> Trajectory:
-    """The trajectory of a file, of either stage or both.
+    """Read the trajectory of one or both stages from a file.
 
     Raises
     ------
     InputError
-        It cannot be read, is no .npz file of such arrays, or is of another dataset.
+        The file cannot be read, is no .npz file of such arrays, or belongs to another dataset.
     """
     arrays, where = read_arrays(path, ARRAYS), shown_path(path)
     V, d = dataset.embeddings.shape

@@ -1,4 +1,4 @@
-"""The fluxes of `ReducedKQ` compiled, of a block of classes at a time: on lanes, or of one class (see `lanes`)."""
+"""The fluxes of `ReducedKQ`, compiled: a block of classes at a time on lanes, or a single class (see `lanes`)."""
 
 from math import exp, inf
 from typing import Any
@@ -22,13 +22,13 @@ from marginaudit.training.ntp.steps.lanes import (
 )
 
 LARGEST_A = 300.0
-"""Largest A with exp(2 A) in float64; beyond, powers are taken over the largest of their class."""
+"""Largest A with exp(2 A) in float64; beyond, powers are relative to the largest of their class."""
 
 LEAST_EXPONENT = -708.0
 LOG2_E = 1.4426950408889634
 INTEGER_BITS = 1.5 * 2.0**52
 LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
-"""log 2 as a sum; integers up to 2^20 times the first are exact."""
+"""log 2 as a sum of two; multiples of the first by integers up to 2^20 are exact."""
 
 SMALL = 0.35
 """Above (log 2) / 2."""
@@ -36,7 +36,7 @@ SMALL = 0.35
 
 @compiled_contracted
 def exp_of_small(r: Any) -> Any:
-    """exp to 1 ulp for abs(r) <= `SMALL`: the polynomial that meets it in 0 and the Chebyshev points between."""
+    """exp to 1 ulp for abs(r) <= `SMALL`, by interpolation in 0 and Chebyshev points."""
     p = 2.5106262550879078e-08 * r + 2.762773069846965e-07
     p = p * r + 2.755725286336732e-06
     p = p * r + 2.4801501014878055e-05
@@ -51,7 +51,7 @@ def exp_of_small(r: Any) -> Any:
 
 @compiled_contracted
 def exp_of(v: Any) -> Any:
-    """exp to 1 ulp for v <= 709, in operations that vectors have; below -708 it is exp(-708).
+    """exp to 1 ulp for v <= 709, by vector operations; exp(-708) below -708.
 
     exp(v) = 2^n exp(r), n the nearest integer to v / log 2.
     """
@@ -63,7 +63,7 @@ def exp_of(v: Any) -> Any:
 
 @compiled_contracted
 def weigh(odds: Floats, blocks: Blocks, edge: Any, weight: Floats, many: Any, one: Any) -> tuple[Any, Any]:
-    """Attention over that of the optimal token into ``weight``; its sum in each class, and the largest."""
+    """Write attention relative to the optimal token's into ``weight``; return its sum and maximum in each class."""
     for k in range(many):
         weight[k] = blocks.ratio[edge + k] * odds[blocks.number[edge + k]]
     together, largest = 0.0 * one, 0.0 * one
@@ -76,7 +76,7 @@ def weigh(odds: Floats, blocks: Blocks, edge: Any, weight: Floats, many: Any, on
 
 @compiled_contracted
 def largest_rise(odds: Floats, A: float, blocks: Blocks, one: Any) -> float:
-    """The largest over classes of A (the largest phi_j + Phi), or A if that is less."""
+    """Maximum over classes of A (largest phi_j + Phi), at most A."""
     weight = np.empty(blocks.size.max() * LANES)
     rise, edge = 0.0 * one, NONE
     for d in blocks.size:
@@ -91,10 +91,10 @@ def largest_rise(odds: Floats, A: float, blocks: Blocks, one: Any) -> float:
 def compare_labels(
     A: float, phi: Floats, led: Floats, many: Any, phi_a: Any, top: Any, rivals: Any, one: Any
 ) -> tuple[Any, Any, Any, Any, Any]:
-    """Probabilities P_j over exp(A top) and P_j phi_j, into ``led``; ``phi`` is over phi_a and becomes phi.
+    """Write P_j phi_j into ``led``, with probabilities P_j over exp(A top); turn ``phi``, given over phi_a, into phi.
 
-    Returns the sum of the former and ``rivals``, the sum of the latter, the product of the former, the least of them,
-    and the largest phi_j.
+    Returns the sum of P_j and ``rivals``, the sum of P_j phi_j, the product and the least of P_j, and the largest
+    phi_j.
     """
     leads, least, largest, rise = 0.0 * one, inf * one, 0.0 * one, 1.0 * one
     for k in range(NONE, many, width_of(one)):
@@ -124,7 +124,7 @@ def far_apart(
     frequency: Any,
     one: Any,
 ) -> tuple[Any, Any, Any, Any, Any]:
-    """`compare_labels` with powers over the largest of their class, and the scale in place of their product."""
+    """`compare_labels` with powers over the largest of their class; returns the scale, not the product."""
     phi_a = 1 / (1 + together)
     risen = A * ((top + together) / (1 + together))
     top = top * phi_a
@@ -136,7 +136,7 @@ def far_apart(
 
 @compiled_contracted
 def take_fluxes(phi: Floats, led: Floats, many: Any, lifted: Any, scale: Any, one: Any) -> Any:
-    """The fluxes phi_j h_j times ``scale``, into ``phi``; the largest, without ``scale``."""
+    """Write the fluxes phi_j h_j times ``scale`` into ``phi``; return the largest without ``scale``."""
     heaviest = 0.0 * one
     for k in range(NONE, many, width_of(one)):
         f = load(phi, k, one) * lifted + load(led, k, one)
@@ -158,7 +158,7 @@ def eigenvalues(
     biggest: Any,
     scale: Any,
 ) -> tuple[Any, Any]:
-    """Bounds on the largest eigenvalue of each class's Hessian and on minus the smallest; see `ReducedKQ`."""
+    """Bounds on the largest and minus the smallest eigenvalue of each class's Hessian; see `ReducedKQ`."""
     reach = phi_a * Phi + largest * (1 - largest)
     convex = sizes * (1 + Phi) + biggest + 2 * A * (scale * reach * reach) * rivals
     tilt = larger(Phi + root(Phi * weighted / h) - 1, 0.0)
@@ -184,25 +184,25 @@ def class_fluxes(
     odds : (merged edges,) array
         exp(-margin).
     lost, A : float
-        Attention's relative rounding error but for the sum over tokens, in units of EPS; the margin of W_ov.
+        Relative rounding error of attention without that of the sum over tokens, in units of EPS; margin of W_ov.
     shift : float
         `largest_rise`, or 0 for A up to `LARGEST_A`: fluxes and bounds are over exp(shift).
     labels : float
         V.
     blocks : Blocks
     one : lanes or float
-        1 of each class of a block.
+        The number 1 for each class of a block.
     flux : (merged edges,) array
         The sums of pi phi_j h_j exp(A).
     hessian : (tokens, 2) array
-        By query, bounds on the largest eigenvalue of the Hessian and on minus the smallest, in the fluxes' unit.
+        By query, bounds on the largest and minus the smallest eigenvalue of the Hessian, in the unit of the fluxes.
 
     Returns
     -------
     attention : float
         Bound on the rounding error of attention, in units of EPS.
     lowest : float
-        The least h_j exp(A) over its class's factor; only where it is positive does any of the rest mean anything.
+        The least h_j exp(A) over its class's factor; the other results are valid only if it is positive.
     leading : float
         The least phi_a. A class's fluxes, all terms of h_j taken absolute, add up to 1 / phi_a times the fluxes.
     """

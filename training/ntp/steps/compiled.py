@@ -1,8 +1,8 @@
 """The step of `ReducedKQ` compiled: the same formulas, many steps at a time, in place on an `Iterate`.
 
-Importing this module imports numba. The kernel stops, for the NumPy form to take the step or to stop too, where
-the gradient is hidden by rounding, and where a step is out of its range: a margin of W_kq below `LEAST_MARGIN`, or
-some h_j <= 0 (only early, without Assumption 3).
+Importing this module imports numba. The kernel stops, and hands over to the NumPy form, where rounding hides the
+gradient or a step is out of its range: a margin of W_kq below `LEAST_MARGIN`, or some h_j <= 0 (only early, without
+Assumption 3).
 """
 
 from collections.abc import Callable
@@ -19,15 +19,15 @@ from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.underflow import FAR_BEHIND, LEAST_MARGIN, LOST, ONE_HOT, TINY
 
 WORK = 10_000_000
-"""Edges of one kernel call, about a tenth of a second, in which no interrupt arrives."""
+"""Limit on the edges of one kernel call: about a tenth of a second without interrupts."""
 
 SUMMED = 128
-"""Squares that are added without compensation."""
+"""Number of squares added without compensation."""
 
 
 @compiled
 def root_of_squares(values: Floats) -> float:
-    """Euclidean norm to the rounding of `SUMMED` terms at any length: sums of blocks are added with compensation."""
+    """Euclidean norm, with the rounding of `SUMMED` terms at any length: block sums are added with compensation."""
     total, low = 0.0, 0.0
     for start in range(0, len(values), SUMMED):
         block = 0.0
@@ -39,8 +39,8 @@ def root_of_squares(values: Floats) -> float:
     return sqrt(total + low)
 
 
-class Walk(NamedTuple):
-    """The arrays of an `Iterate`, which steps change in place, and how a step is made."""
+class IterateArrays(NamedTuple):
+    """The arrays of an `Iterate`, which steps change in place, and its step settings."""
 
     lr: float
     normalised: bool
@@ -51,8 +51,8 @@ class Walk(NamedTuple):
     last: Floats
 
 
-class Arrays(NamedTuple):
-    """A `ReducedKQ` as arrays for the kernel.
+class LossArrays(NamedTuple):
+    """The arrays of a `ReducedKQ` for the kernel.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Arrays(NamedTuple):
         Margin of W_kq from which attention is one-hot to rounding.
     lead_rate, rest_rate, winner, loser, summed : see `ReducedKQ`
     weight : (merged edges,) array
-        The flux over its odds where attention is one-hot.
+        Flux over odds where attention is one-hot.
     labels : float
         V.
     shared : float
@@ -85,8 +85,8 @@ class Arrays(NamedTuple):
 
 
 @compiled
-def find_margins(along: float, walk: Walk, arrays: Arrays, margin: Floats, off: Floats) -> float:
-    """Margins without their common lead, and the bounds on their rounding in units of EPS; returns the least."""
+def find_margins(along: float, walk: IterateArrays, arrays: LossArrays, margin: Floats, off: Floats) -> float:
+    """Write margins without their common lead, and their rounding bounds in units of EPS; return the least margin."""
     high, low, winner, loser = walk.high, walk.low, arrays.winner, arrays.loser
     for e in range(len(winner)):
         a, b = winner[e], loser[e]
@@ -99,7 +99,7 @@ def find_margins(along: float, walk: Walk, arrays: Arrays, margin: Floats, off: 
 
 @compiled
 def find_odds(least: float, most: float, odds: Floats, off: Floats, rounding: Floats) -> float:
-    """exp(least - margin) times ``most`` in place of margins; returns the largest rounding, see `FAR_BEHIND`."""
+    """Replace margins by exp(least - margin) ``most``; return the largest rounding, see `FAR_BEHIND`."""
     for e in range(len(odds)):
         odds[e] = exp_of(least - odds[e])
         rounding[e] = -off[e] * (odds[e] * (1 / FAR_BEHIND) if odds[e] < FAR_BEHIND else 1.0)
@@ -109,7 +109,7 @@ def find_odds(least: float, most: float, odds: Floats, off: Floats, rounding: Fl
 
 @compiled
 def onto_pairs(flux: Floats, off: Floats, winner: Any, loser: Any, gradient: Floats) -> tuple[float, float]:
-    """The gradient, and the errors by ``off``; returns the sum of fluxes, and of their sums' squares over winners."""
+    """Write the gradient and its errors by ``off``; return the sum of fluxes, and the squared sums over winners."""
     gradient[:] = 0.0
     together = winners = 0.0
     e = 0
@@ -132,8 +132,8 @@ def onto_pairs(flux: Floats, off: Floats, winner: Any, loser: Any, gradient: Flo
 
 
 @compiled
-def move(length: float, norm: float, walk: Walk, gradient: Floats) -> None:
-    """`Iterate.step` on ``high``, ``low`` and ``last``; the turn of the unit gradient into ``gradient[1]``."""
+def move(length: float, norm: float, walk: IterateArrays, gradient: Floats) -> None:
+    """`Iterate.step` on ``high``, ``low`` and ``last``; writes the turn of the unit gradient into ``gradient[1]``."""
     _, normalised, reference, reference_low, high, low, last = walk
     over_norm = 1 / norm
     for k in range(len(high)):
@@ -149,15 +149,15 @@ def move(length: float, norm: float, walk: Walk, gradient: Floats) -> None:
 
 @compiled
 def take_steps(
-    steps: int, moves: int, local_error: float, log_growth: float, walk: Walk, arrays: Arrays, one: Any
+    steps: int, moves: int, local_error: float, log_growth: float, walk: IterateArrays, arrays: LossArrays, one: Any
 ) -> tuple[int, float, float]:
-    """Take up to ``steps`` steps on ``high``, ``low`` and ``last``; returns how many, and the error sums after them.
+    """Take up to ``steps`` steps on ``high``, ``low`` and ``last``; return their number and the error sums.
 
-    Rounding. A flux is off by its own margin's error, and by ``inexact`` times the terms of h_j taken absolute,
-    which add up in each class to its fluxes over phi_a. The latter errors are e_a at each optimal token, together
-    at most ``inexact`` times the norm of the gradient there over the least phi_a, and at the other tokens
-    of a query at most the sum of its e_a: with k optimal tokens, root of k times their norm. ``shared`` is root of
-    1 + the largest k. ``one`` is as in `class_fluxes`.
+    Rounding. The error of a flux is that of its margin, plus ``inexact`` times the absolute terms of h_j, which add up
+    in each class to its fluxes over phi_a. The latter part is e_a at each optimal token, in norm at most ``inexact``
+    times that of the gradient there over the least phi_a; at the other tokens of a query it is at most the sum of its
+    e_a, so root of k times their norm for k optimal tokens. ``shared`` is root of 1 + the largest k. ``one`` is as in
+    `class_fluxes`.
     """
     lr, normalised, A, blocks, labels = walk.lr, walk.normalised, arrays.A, arrays.blocks, arrays.labels
     x, off, flux = np.empty_like(arrays.weight), np.empty_like(arrays.weight), np.empty_like(arrays.weight)
@@ -170,7 +170,7 @@ def take_steps(
         if not lead + least >= LEAST_MARGIN:
             break
         one_hot = lead + least > arrays.one_hot_margin
-        # late the odds are over the largest of them
+        # late, odds are relative to the largest
         rounding = find_odds(least, 1.0 if one_hot else exp(-(lead + least)), x, off, flux)
         leading, shift, of_A = 1.0, 0.0, 0.0
         if one_hot:
@@ -204,7 +204,7 @@ def take_steps(
 
 @compiled
 def take_steps_on_lanes(
-    steps: int, moves: int, local_error: float, log_growth: float, walk: Walk, arrays: Arrays
+    steps: int, moves: int, local_error: float, log_growth: float, walk: IterateArrays, arrays: LossArrays
 ) -> tuple[int, float, float]:
     """`take_steps` with SIMD lanes (a lane value cannot be made in Python)."""
     return take_steps(steps, moves, local_error, log_growth, walk, arrays, lanes_of(1.0))
@@ -216,13 +216,13 @@ class CompiledSteps:
     Parameters
     ----------
     loss : ReducedKQ
-        Its margin A not 0, with at least one edge.
+        With a nonzero margin A and at least one edge.
     lanes : bool
-        Whether classes are computed with `LANES` at a time, or one after the other in plain loops.
+        Compute `LANES` classes at a time, or one after the other in plain loops.
 
     Attributes
     ----------
-    arrays : Arrays
+    arrays : LossArrays
     """
 
     def __init__(self, loss: ReducedKQ, *, lanes: bool = True) -> None:
@@ -230,11 +230,11 @@ class CompiledSteps:
         A, labels = loss.margin_size, loss.V
         winners = np.bincount(loss.classes.pair_query[np.unique(merged.winner)])
         others = float(np.add.reduceat(loss.ratio, edges.first[:-1]).max())
-        # every h_j of one-hot attention, over exp(-A)
+        # h_j of one-hot attention over exp(-A)
         one_hot = labels / (1 + (labels - 1) * np.exp(-A))
         self._lanes = lanes
         self._most = max(1, WORK // len(edges))
-        self.arrays = Arrays(
+        self.arrays = LossArrays(
             A,
             float(np.log(A)),
             float(np.log(others * (8 * A + 8) / ONE_HOT)),
@@ -250,10 +250,10 @@ class CompiledSteps:
         )
 
     def take(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
-        """Steps until ``goal`` are taken in all, or one is out of the kernel's range."""
-        # of any other layout the kernel would be compiled once more
+        """Take steps up to number ``goal``, or until one is out of the kernel's range."""
+        # another layout would compile the kernel again
         what, what_low = np.ascontiguousarray(iterate.reference), np.ascontiguousarray(iterate.reference_low)
-        walk = Walk(iterate.lr, iterate.normalised, what, what_low, iterate.high, iterate.low, iterate.last)
+        walk = IterateArrays(iterate.lr, iterate.normalised, what, what_low, iterate.high, iterate.low, iterate.last)
         while iterate.moves < goal:
             wanted = min(goal - iterate.moves, self._most)
             known = wanted, iterate.moves, iterate.local_error, iterate.log_growth, walk, self.arrays

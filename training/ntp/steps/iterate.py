@@ -17,8 +17,8 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
-class Direction:
-    """Distance of W from its reference: see the columns of the same names of `StageRecord`."""
+class DirectionRecord:
+    """Norm of W and distance from its reference, as in the columns of `StageRecord` of these names."""
 
     norm: float
     one_minus_cos: float
@@ -28,13 +28,13 @@ class Direction:
 
 
 class Iterate:
-    """W = s What + rho, with What the reference's unit vector, s = lr times the number of normalised steps taken.
+    """W = s What + rho, with What the reference's unit vector and s = lr times the number of normalised steps.
 
-    A step W - lr v along the unit gradient v is s + lr and rho - lr (v + What): nothing of the size of W is
-    stored, and as v tends to -What, rho stays of the size of log s. Plain gradient descent keeps s = 0, and
-    so does not split. rho is a compensated (Neumaier) sum of two arrays. Without a reference What = 0 and
-    rho is W itself. The split is exact whatever array What is; where What has irrational entries, a second
-    array holds what the first rounds away, so that rho has no systematic drift.
+    A step W - lr v along the unit gradient v is s + lr and rho - lr (v + What): no stored array grows with W, and as v
+    tends to -What, rho stays of the size of log s. Plain gradient descent keeps s = 0, without a split. rho is a
+    compensated (Neumaier) sum of two arrays. Without a reference What = 0 and rho is W. The split is exact for any
+    array What; for irrational entries a second array holds the rounding of the first, so that rho has no systematic
+    drift.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ class Iterate:
     lr : float
         Length of a normalised step; factor of the gradient in a plain one.
     reference : array of that shape, or None
-        What. Its norm may be below 1, when the rest of the unit reference lies where W is always 0:
-        ``outside`` is that rest's squared norm.
+        What. Its norm may be below 1, if the rest of the unit reference lies where W is always 0; ``outside`` is the
+        squared norm of that rest.
     reference_low : array of that shape, or None
         What minus its rounding ``reference``.
     normalised : bool
@@ -57,9 +57,9 @@ class Iterate:
     last : array
         The unit gradient of the last step.
     local_error, log_growth : float
-        Sums of the steps' own errors, and of the logarithms of what a step may multiply an error by.
+        Sums of the steps' local errors, and of the logarithms of their error growth factors.
     inherited_error : float
-        How far W may be off because of the stage before; `Shadowed` finds it.
+        Error of W from the previous stage, found by `Shadowed`.
     """
 
     def __init__(
@@ -87,13 +87,13 @@ class Iterate:
         self.inherited_error = 0.0
 
     def copied(self) -> "Iterate":
-        """A copy that later steps do not change."""
+        """A copy, independent of later steps."""
         copied = copy(self)
         copied.high, copied.low = self.high.copy(), self.low.copy()
         return copied
 
     def placed(self, moves: int, rest: Floats) -> "Iterate":
-        """W = s What + rest after the given moves, as if exactly so."""
+        """An iterate at W = s What + rest after the given moves, without error."""
         placed = Iterate(
             self.high.shape,
             self.lr,
@@ -167,11 +167,11 @@ class Iterate:
         self.moves += 1
         self.last = unit_gradient
 
-    def direction(self) -> Direction:
+    def direction(self) -> DirectionRecord:
         """Norm and direction of W, without cancellation, with bounds on their rounding.
 
         With al = <rho, What>, u = rho - al What, c = s + al and R = hypot(c, |u|):
-        1 - cos = |u|^2 / (R (R + c)), no difference of nearly equal numbers (1 - c/R where c < 0).
+        1 - cos = |u|^2 / (R (R + c)), free of cancellation (1 - c/R where c < 0).
 
         Error. NGD is the map N(W) = W - lr v(W), v the unit gradient, with the derivative
         I - lr (P H P + h v^T) / |grad|, P the projection off v and h = P H v. To first order in lr,
@@ -179,8 +179,8 @@ class Iterate:
         max(1 + lr lambda_- / |grad|, lr lambda_max / |grad| - 1), lambda_- = max(0, -lambda_min). So local
         errors d_t (rounding of lr v_t: counted operations times eps, times the ratio of absolute to net
         sums) reach at most e^L sum d_t, where L adds up those arcs and the logarithms of those norms (the
-        problems bound the eigenvalues). Over |W| this bounds the error of the unit vector. It is an
-        estimate and no enclosure: first order in lr, and `KQ` takes some terms of H as semidefinite that
+        losses bound the eigenvalues). Over |W| this bounds the error of the unit vector. It is an
+        estimate, not an enclosure: first order in lr, and `KQ` takes some terms of H as semidefinite that
         are so only late in training; the tests compare it with 700-bit arithmetic. Where descent
         oscillates about a stationary point L grows without limit, and the bound is cut off at 2.
         """
@@ -193,15 +193,15 @@ class Iterate:
         off = self.state_error + 4 * EPS * size_of(rest)
         if norm == 0 or not self.has_reference:
             nan = float("nan")
-            return Direction(norm, nan, nan, *((np.inf, 2.0) if off > norm else (nan, nan)))
+            return DirectionRecord(norm, nan, nan, *((np.inf, 2.0) if off > norm else (nan, nan)))
         turned = across / norm * (across / (norm + c)) if c >= 0 else 1 - c / norm
         gap = self.outside / (1 + np.sqrt(inside)) + np.sqrt(inside) * turned
         distance = float(np.sqrt(2 * gap))
-        return Direction(norm, float(gap), distance, *direction_error(off, norm, distance))
+        return DirectionRecord(norm, float(gap), distance, *direction_error(off, norm, distance))
 
 
 def direction_error(off: float, norm: float, distance: float) -> tuple[float, float]:
-    """Bounds on the errors of 1 - cos, relative, and of the distance of unit vectors, where W is off by ``off``."""
+    """Error bounds of 1 - cos (relative) and of the distance of unit vectors, for an error ``off`` of W."""
     distance_error = min(2.0, off / (norm - off) + 8 * EPS * distance) if off < norm else 2.0
     with np.errstate(over="ignore", divide="ignore"):
         relative = np.float64(distance_error) / distance if distance > 0 else np.inf
@@ -210,7 +210,7 @@ def direction_error(off: float, norm: float, distance: float) -> tuple[float, fl
 
 
 class States(NamedTuple):
-    """Several states of one run side by side: their s, shape (states, 1), and rho as an unevaluated sum."""
+    """Several states of one run: s, shape (states, 1), and rho as an unevaluated sum."""
 
     along: Floats
     high: Floats

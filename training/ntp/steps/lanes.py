@@ -1,29 +1,28 @@
-"""Sixteen classes of sentences side by side: float64 lanes for compiled functions, and the arrays that they read.
+"""SIMD lanes of sixteen float64 numbers for compiled functions, and the blocks of classes that they read.
 
-A step of stage 2 computes the same formulas for each class: sums over its few edges, two exponentials' worth of
-arithmetic for each of them, divisions and a root. Written as loops over classes, each with an inner loop over its 1 to
-L_max - 1 edges, the compiler finds nothing to do on vectors: the inner loops are short, and a loop that has loops
-inside stays scalar. At V = 1000 such a step takes 5 to 6 times as long (docs/scale.md).
+A step of stage 2 computes the same formulas for each class: sums over its few edges, arithmetic worth two exponentials
+per edge, divisions and a root. Loops over classes with inner loops over their 1 to L_max - 1 edges are not vectorised:
+the inner loops are short, and outer loops stay scalar. At V = 1000 such a step takes 5 to 6 times as long
+(docs/scale.md).
 
 So classes with equally many edges lie in *blocks* of sixteen, the first edges of all, then the second ones, and so on
-(`Blocks`), and a value of all sixteen is one `lanes`, which LLVM knows as <16 x double> and keeps in as few registers
-as the processor needs for it. On lanes
+(`Blocks`). A value of all sixteen is one `lanes`, LLVM's <16 x double>, kept in as few registers as the processor
+needs. On lanes
 
-* +, -, * and / work on each number, and take a plain number for all of them; a * b + c may be rounded once;
-* `larger`, `smaller`, `root` and `two_to` do as their names say, to each;
-* `load` and `store` move them from and to consecutive places of an array, unchecked;
-* `largest_of` is the largest of them.
+* +, -, * and / work elementwise and broadcast a plain number; a * b + c may be rounded once;
+* `larger`, `smaller`, `root` and `two_to` work elementwise;
+* `load` and `store` copy from and to consecutive places of an array, without bounds checks;
+* `largest_of` is the maximum.
 
-All of these take float64 as well, and `width_of` says how many numbers one value is. So a kernel is written once, for
-lanes and as plain loops: it is passed ``one``, which is ``lanes_of(1.0)`` or ``1.0``, starts its sums from
-``0.0 * one``, and goes through arrays in strides of ``width_of(one)``. `CompiledSteps(loss, lanes=False)` is the
-switch: its blocks have one class each, and its only vectors are those that the compiler finds by itself.
-`tests/training/ntp/steps/test_lanes.py` compares both, `benchmarks/training.py` times both.
+All of these take float64 as well, and `width_of` is the number of lanes of a value. So one kernel serves lanes and
+plain loops: its argument ``one`` is ``lanes_of(1.0)`` or ``1.0``, its sums start from ``0.0 * one``, and its strides
+are ``width_of(one)``. `CompiledSteps(loss, lanes=False)` selects plain loops: blocks of one class, and automatic
+vectorisation only. `tests/training/ntp/steps/test_lanes.py` compares both, `benchmarks/training.py` times both.
 
-Neighbours in a block are of different queries, where there are enough of them: else their sums, which go to the same
-places, would wait for each other. Sums are added in one order for a given width, whatever the machine.
+Neighbours in a block have different queries if possible: otherwise their sums, written to the same places, would wait
+for each other. The order of summation depends on the width alone, not on the machine.
 
-Places are unsigned, as numba looks at every signed one whether it counts from the end.
+Indices are unsigned, as numba tests every signed one for counting from the end.
 """
 
 import operator
@@ -56,7 +55,7 @@ lanes = LanesType()
 
 @register_model(LanesType)
 class LanesModel(models.PrimitiveModel):
-    """Lanes are an LLVM vector."""
+    """LLVM representation of lanes: a vector."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, _llvm(lanes, ir.DoubleType()))  # type: ignore[no-untyped-call]
@@ -71,12 +70,12 @@ def _constant(kind: Any, number: Any, value: int) -> Any:
 
 
 def lowered(typing: Callable[..., Any]) -> Any:
-    """`intrinsic`, for calls without the context that numba adds."""
+    """`intrinsic`, typed for calls without numba's context argument."""
     return intrinsic(typing)
 
 
 def _as(context: Any, builder: Any, value: Any, given: Any, kind: Any) -> Any:
-    """The value, or a number in all lanes where these are asked for."""
+    """The value, broadcast to all lanes if ``kind`` is lanes."""
     if given == kind:
         return value
     number = context.cast(builder, value, given, types.float64)
@@ -169,7 +168,7 @@ def _pointer(context: Any, builder: Any, kind: Any, array: Any, at: Any, value: 
 
 @lowered
 def load(_context: Any, array: Any, at: Any, like: Any) -> Any:
-    """The numbers from ``array[at]`` on, as many as ``like`` has."""
+    """As many numbers as ``like`` has, from ``array[at]`` on."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         found = builder.load(
@@ -183,7 +182,7 @@ def load(_context: Any, array: Any, at: Any, like: Any) -> Any:
 
 @lowered
 def store(_context: Any, array: Any, at: Any, value: Any) -> Any:
-    """Put the numbers into ``array[at]`` and on."""
+    """Write the numbers to ``array[at]`` and on."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         into = _pointer(context, builder, signature.args[0], arguments[0], arguments[1], signature.args[2])
@@ -202,12 +201,12 @@ def largest_of(values: Any) -> float:
 
 
 class Blocks(NamedTuple):
-    """Classes with equally many edges, side by side; a class that is missing in a block has frequency and ratios 0.
+    """Classes with equally many edges, side by side; padding classes have frequency and ratios 0.
 
     Attributes
     ----------
     size : (blocks,) array
-        Edges of each of the block's classes.
+        Number of edges of a block's classes.
     number, ratio : arrays
         Block by block, merged edge and ratio, shape (size, classes of the block).
     query, frequency : arrays

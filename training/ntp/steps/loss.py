@@ -1,4 +1,4 @@
-"""A stage's loss, its gradient free of underflow, and the records of states, reached by steps or otherwise."""
+"""A stage's loss, its gradient free of underflow, and the records of states."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
-from marginaudit.training.ntp.steps.spaces import Space
+from marginaudit.training.ntp.steps.spaces import WeightSpace
 from marginaudit.training.ntp.steps.underflow import norm
 
 Row: TypeAlias = dict[str, Any]
@@ -16,18 +16,18 @@ Row: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True)
 class TokenGradient:
-    """A gradient in token space, scaled so that nothing underflows: the true one is value * exp(log_scale).
+    """A gradient in token space, scaled against underflow: value * exp(log_scale).
 
     Attributes
     ----------
     value : token-space array
-        Its largest entry is of order 1, or it is all 0.
+        With a largest entry of order 1, or all 0.
     magnitude : token-space array
-        The same sums over absolute values.
+        The same sums of absolute values.
     log_scale : float
         -inf where the gradient is 0.
     relative : float
-        Bound on the relative rounding error of the single terms; infinite where nothing is known of them.
+        Bound on the relative rounding error of single terms; infinite if unknown.
     curvature, concavity : float
         Bounds on the largest eigenvalue of the Hessian and on minus the smallest, over exp(log_scale).
     """
@@ -42,7 +42,7 @@ class TokenGradient:
 
 @dataclass(frozen=True)
 class Gradient:
-    """A gradient in the space of the weights, a bound on the norm of its rounding error, and its Hessian's bounds."""
+    """A gradient in the space of the weights, a bound on the norm of its rounding error, and bounds on the Hessian."""
 
     value: Floats
     norm: float
@@ -53,7 +53,7 @@ class Gradient:
 
     @property
     def hidden(self) -> bool:
-        """Zero, or at rounding level of the sum of its absolute terms, as far as anything is known of these."""
+        """Whether it is zero, or at rounding level of the sum of its absolute terms (if known)."""
         return self.norm == 0 or self.norm <= self.rounding < np.inf
 
     @property
@@ -65,9 +65,9 @@ class Gradient:
 class Loss(ABC):
     """A stage's loss as a function of its iterate."""
 
-    space: Space
+    space: WeightSpace
     together = 1
-    """Best number of states in one call of `looked_at`."""
+    """Number of states for one call of `looked_at`, for speed."""
 
     @abstractmethod
     def token_gradient(self, iterate: Iterate) -> TokenGradient:
@@ -82,12 +82,12 @@ class Loss(ABC):
         return self._pulled_back(self.token_gradient(iterate))
 
     def looked_at(self, states: Sequence[Iterate]) -> list[tuple[Gradient, Row]]:
-        """`gradient` and `measure` of each state."""
+        """Gradient and measurements of each state."""
         return [(self.gradient(state), self.measure(state)) for state in states]
 
     def _pulled_back(self, found: TokenGradient) -> Gradient:
         value = self.space.pull_back(found.value)
-        # pull_back adds sums over the vocabulary to each entry of G
+        # rounding of pull_back, which sums over the vocabulary
         relative = found.relative + (0.0 if value is found.value else 2 * EPS * (len(found.value) + 4))
         underflow = self.space.underflow if found.log_scale > -np.inf else 0.0
         return Gradient(
@@ -101,13 +101,13 @@ class Loss(ABC):
 
 
 def rows(loss: Loss, states: Sequence[tuple[int, Iterate]]) -> list[Row]:
-    """The records of states that steps reached, each with its t."""
+    """Records of states reached by steps, each with its t."""
     looked = loss.looked_at([iterate for _, iterate in states])
     return [_row(iterate, t, *found) for (t, iterate), found in zip(states, looked, strict=True)]
 
 
 def row(loss: Loss, iterate: Iterate, t: int) -> Row:
-    """The record of a state that steps reached."""
+    """Record of a state reached by steps."""
     return rows(loss, [(t, iterate)])[0]
 
 
@@ -127,7 +127,7 @@ def _row(iterate: Iterate, t: int, gradient: Gradient, own: Row) -> Row:
 
 
 def rows_at(loss: Loss, iterate: Iterate, states: Sequence[tuple[int, Floats, float, float]], method: str) -> list[Row]:
-    """The records of states that no steps reached: W = s What + rho, s = lr t.
+    """Records of states not reached by steps: W = s What + rho, s = lr t.
 
     Parameters
     ----------
@@ -135,10 +135,10 @@ def rows_at(loss: Loss, iterate: Iterate, states: Sequence[tuple[int, Floats, fl
     iterate : Iterate
         Any iterate of the same run.
     states : sequence
-        Of each its t; rho, an array of the iterate's shape; and bounds on the relative error of ``one_minus_cos`` and
-        on the distance of W/||W|| from its own, to which the rounding of the record itself is added.
+        For each: t; rho, an array of the iterate's shape; and bounds on the relative error of ``one_minus_cos`` and on
+        that of W/||W||, to which the rounding of the record is added.
     method : str
-        What the column ``method`` says.
+        Entry of the column ``method``.
     """
     found = []
     for first in range(0, len(states), loss.together):

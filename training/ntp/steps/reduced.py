@@ -1,4 +1,4 @@
-"""Stage 2 on the reduced model: fluxes along the edges from a sentence's optimal token to its other ones."""
+"""Stage 2 on the reduced model: fluxes along the edges from a sentence's optimal token to its other tokens."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,20 +9,20 @@ from marginaudit.training.ntp.model.classes import Indices, SampleClasses
 from marginaudit.training.ntp.model.edges import Edges, MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate, States
-from marginaudit.training.ntp.steps.kq import CommonMargin
+from marginaudit.training.ntp.steps.kq_loss import CommonMargin
 from marginaudit.training.ntp.steps.loss import Gradient, Row, TokenGradient
 from marginaudit.training.ntp.steps.spaces import TokenKQ
 from marginaudit.training.ntp.steps.underflow import FAR_BEHIND, LEAST_MARGIN, LOST, TINY, segment_log_sum_exp
 
 AT_ONCE = 2**15
-"""Most numbers in an array of several states, to fit a processor's cache."""
+"""Limit on the size of an array of several states, to fit a processor's cache."""
 
 MOST_TOGETHER = 64
-"""Most states evaluated together."""
+"""Limit on the states evaluated together."""
 
 
 class Margins(NamedTuple):
-    """s_winner - s_loser on the merged edges: ``lead`` + ``rest``, the lead common to all.
+    """s_winner - s_loser on the merged edges, as ``lead`` + ``rest`` with one lead for all.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Margins(NamedTuple):
 
     @property
     def rounding_of_attention(self) -> Floats:
-        """The largest of ``rounding``, where attention far behind the largest counts by its size; shape (states, 1)."""
+        """The largest of ``rounding``, shape (states, 1); attention far below the largest counts by its size."""
         ahead = np.exp(self.rest.min(axis=-1, keepdims=True) - self.rest) / FAR_BEHIND
         return np.asarray((self.rounding * np.minimum(1.0, ahead)).max(axis=-1, keepdims=True))
 
@@ -57,12 +57,12 @@ class ReducedKQ(CommonMargin):
         dLoss/ds_j = pi A phi_j h_j,   h_j = P_j + sum over z != a of P_z (phi_a - phi_z),
 
     and dLoss/ds_a minus their sum. h_j is a sum of positive terms once phi_a >= every phi_z, and signed
-    before. What all fluxes share is kept apart, in `TokenGradient.log_scale`: A, exp(-lead), and
+    before. The common factor of all fluxes is in `TokenGradient.log_scale`: A, exp(-lead), and
     the probability of another label over the label's own in the class where it is largest.
 
     The margin of an edge is s (W*_a - W*_j) / ||W*|| + (rho_a - rho_j) = s / ||W*|| + s slack / ||W*|| + ...
     with the exact slack of the constraint, 0 where it is tight: the lead s / ||W*|| is common to all edges and
-    drops out of the unit gradient, so that the rest keeps its digits however large s is.
+    drops out of the unit gradient, so that the rest keeps its digits at any s.
 
     Hessian. With f_j = dLoss/ds_j of one class, d_j = e_j - e_a, u = sum f_j d_j, w = sum phi_j d_j and
     J = diag(phi) - phi phi^T, the class's Hessian is
@@ -83,7 +83,7 @@ class ReducedKQ(CommonMargin):
     edges, merged : Edges, MergedEdges
         `sentence_edges` and `merged_edges` of the classes.
     exact : ExactReference or None
-        W*, where it is the reference; without it, lead = 0 and the margins are those of the float64 arrays.
+        W*, if it is the reference; without it, lead = 0 and margins are those of the float64 arrays.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class ReducedKQ(CommonMargin):
         self._working = np.flatnonzero(~classes.optimal & (np.bincount(classes.edge_class) > 1)[classes.edge_class])
         at_pair = np.bincount(np.concatenate([merged.winner, merged.loser]), minlength=1).max(initial=0)
         self.summed = float(at_pair + np.bincount(merged.number, minlength=1).max(initial=0))
-        """Most fluxes summed into one pair."""
+        """Largest number of fluxes summed into one pair."""
         self.together = max(1, min(MOST_TOGETHER, AT_ONCE // max(1, len(classes.token))))
 
     def margins(self, at: Iterate | States) -> Margins:
@@ -138,7 +138,7 @@ class ReducedKQ(CommonMargin):
 
     @property
     def constant(self) -> bool:
-        """Whether the loss is the same at all weights."""
+        """Whether the loss is constant."""
         return self.margin_size == 0 or len(self.edges) == 0
 
     def _margins_in_range(self, states: Sequence[Iterate]) -> Margins | None:
@@ -151,7 +151,7 @@ class ReducedKQ(CommonMargin):
         return super().token_gradient(iterate) if margins is None else self._token_gradients(margins)[0]
 
     def looked_at(self, states: Sequence[Iterate]) -> list[tuple[Gradient, Row]]:
-        """`gradient` and `measure` of each state, side by side."""
+        """Gradient and measurements of each state, evaluated together."""
         margins = self._margins_in_range(states)
         if margins is None:
             return super().looked_at(states)
@@ -183,16 +183,16 @@ class ReducedKQ(CommonMargin):
             return np.asarray(np.maximum.reduceat(values, first, axis=1))
 
         Phi, largest = summed(phi), largest_of(phi)
-        # P_z of the other labels over that of the largest, which is exp(rise - A) times that of the label itself
+        # P_z of other labels over the largest of them, exp(rise - A) times that of the label
         rival = np.exp(A * (phi - largest[:, owner]))
         absent = edges.absent * np.exp(-A * largest)
         rivals = summed(rival) + absent
         E = np.exp(log_E)
         together = summed(E)
-        # A where the largest has as much attention as the label's, exactly
+        # exactly A where the largest has as much attention as the label's token
         rise = A * ((largest_of(E) + together) / (1 + together))
         most = np.minimum(rise.max(axis=1, keepdims=True), A)
-        # log of what all of a class share, without exp(most - A)
+        # log of a class's common factor, without exp(most - A)
         log_common = np.log(edges.frequency) + (np.minimum(rise, A) - most)
         log_common -= np.logaddexp(np.minimum(A - rise, 0.0), np.minimum(rise - A, 0.0) + np.log(rivals))
         lifted = summed(rival * (phi_a[:, owner] - phi)) + absent * phi_a
@@ -223,7 +223,7 @@ class ReducedKQ(CommonMargin):
     def _eigenvalues(
         self, flux: Floats, phi: Floats, phi_a: Floats, h: Floats, log_of_A: Floats
     ) -> tuple[Floats, Floats]:
-        """Bounds on the largest eigenvalue of each class's Hessian and on minus the smallest, in the fluxes' unit."""
+        """Bounds on the largest and minus the smallest eigenvalue of each class's Hessian, in flux units."""
         first = self.edges.first[:-1]
         Phi, largest = np.add.reduceat(phi, first, axis=1), np.maximum.reduceat(phi, first, axis=1)
         size = np.add.reduceat(np.abs(flux), first, axis=1)

@@ -1,47 +1,47 @@
-"""Effect of stage 1's rounding on stage 2: both run once more, stage 1 off by as much as rounding may be.
+"""Effect of stage 1's rounding on stage 2: a second run of both, with stage 1 perturbed by its rounding.
 
-The bound on the error of W_ov (`Iterate.state_error`) multiplies what each step may do to an error, at worst. Of long
-steps on embeddings that are not orthonormal it is far too large to be of use: 1e275, where W_kq was then off
-by 1e-9 of it. The distance of two runs that are apart by what rounding allows is an estimate and no bound.
+The bound on the error of W_ov (`Iterate.state_error`) multiplies the worst growth of each step. For long steps on
+embeddings that are not orthonormal it is useless: 1e275 where the relative error of W_kq was 1e-9. The distance of two
+runs perturbed by rounding is an estimate, not a bound.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
-from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Floats, Iterate
 from marginaudit.training.ntp.steps.loss import Loss
+from marginaudit.training.ntp.steps.stepper import Stepper
 
 SAFETY = 4.0
-"""Safety factor of the error bar over the distance of both runs."""
+"""Safety factor of the error bar over the distance of the two runs."""
 
 TOGETHER = 1000
-"""Most steps of one run before those of the other."""
+"""Largest number of steps of one run before those of the other."""
 
 CLOSE = 1e-3
-"""Relative error of W_ov up to which errors grow like the distance of two runs; farther apart, runs tell nothing."""
+"""Relative error of W_ov up to which errors grow like the distance of two runs."""
 
 
 def unlike(weights: Floats, others: Floats) -> bool:
-    """Whether two runs of stage 1 are too far apart to tell its error, as after steps that make every error grow."""
+    """Whether two runs of stage 1 are too far apart to estimate its error, as if every step amplifies errors."""
     return bool(SAFETY * np.linalg.norm(weights - others) > CLOSE * np.linalg.norm(weights))
 
 
 def perturbed(values: Floats, by: float) -> Floats:
-    """The values, each off by at most ``by``."""
+    """The values with random errors of at most ``by``."""
     return values + np.random.default_rng(1).uniform(-by, by, values.shape)
 
 
-class Perturbed(Descent):
-    """Steps that are each off by as much as their rounding may be, in a random direction."""
+class Perturbed(Stepper):
+    """Steps with random errors as large as their rounding bounds."""
 
     def __init__(self, loss: Loss) -> None:
         super().__init__(loss)
         self._random = np.random.default_rng(0)
 
     def step(self, iterate: Iterate) -> bool:
-        """One step; False, and none is taken, where the gradient is `hidden`."""
+        """Take one step; return False without a step if the gradient is `hidden`."""
         before = iterate.local_error
         if not super().step(iterate):
             return False
@@ -50,25 +50,25 @@ class Perturbed(Descent):
         return True
 
 
-class Beside(Descent):
-    """Steps on a loss, and beside them as many of another iterate by another descent."""
+class Beside(Stepper):
+    """Steps on a loss, and as many of another iterate by another stepper."""
 
-    def __init__(self, loss: Loss, descent: Descent, other: Iterate) -> None:
+    def __init__(self, loss: Loss, stepper: Stepper, other: Iterate) -> None:
         super().__init__(loss)
-        self._descent, self._other = descent, other
+        self._stepper, self._other = stepper, other
 
     def advance(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
-        """Steps of both, some at a time, so that progress is reported all along."""
+        """Take steps of both, some at a time, for steady progress."""
         while iterate.moves < goal:
             some = min(goal, iterate.moves + TOGETHER)
             super().advance(iterate, some, report)
-            self._descent.advance(self._other, iterate.moves, lambda _: None)
+            self._stepper.advance(self._other, iterate.moves, lambda _: None)
             if iterate.moves < some:
                 return
 
 
 class Shadowed(Beside):
-    """Steps on a loss, and a shadow's on the loss perturbed by stage 1's rounding.
+    """Steps on a loss, and of a shadow on the loss perturbed by stage 1's rounding.
 
     Parameters
     ----------
@@ -76,17 +76,17 @@ class Shadowed(Beside):
     other : Loss
         With the W_ov of `Perturbed` steps.
     shadow : Iterate
-        Where the shadow begins.
+        Start of the shadow.
     lost : bool
-        Whether nothing is known of the error of W_ov, as after steps that stopped at the level of rounding.
+        Whether the error of W_ov is unknown, as after steps that stopped at rounding level.
     """
 
     def __init__(self, loss: Loss, other: Loss, shadow: Iterate, *, lost: bool) -> None:
-        super().__init__(loss, Descent(other), shadow)
+        super().__init__(loss, Stepper(other), shadow)
         self._lost = lost
 
     def advance(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
-        """Steps of both; their distance then counts as an error that the iterate inherits."""
+        """Take steps of both; their distance becomes the iterate's inherited error."""
         shadow = self._other
         self._lost = self._lost or self._undirected(iterate)
         super().advance(iterate, goal, report)
@@ -95,8 +95,8 @@ class Shadowed(Beside):
         iterate.inherited_error = SAFETY * apart if known else float("inf")
 
     def _undirected(self, iterate: Iterate) -> bool:
-        """Whether W_ov's error says where a normalised step goes, or that there is none where there may be one."""
-        own, other = self.loss.gradient(iterate), self._descent.loss.gradient(self._other)
+        """Whether the error of W_ov leaves the gradient's direction (or its being zero) undecided."""
+        own, other = self.loss.gradient(iterate), self._stepper.loss.gradient(self._other)
         if own.hidden or not iterate.normalised:
             return own.hidden and not other.hidden
         with np.errstate(over="ignore", invalid="ignore"):

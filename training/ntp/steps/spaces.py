@@ -1,7 +1,7 @@
-"""Spaces of the weights, and how weights act on pairs of tokens.
+"""Spaces of the weights, and the action of weights on pairs of tokens.
 
 Orthonormal embeddings: descent in W is descent in the token-space arrays B = W_ov E^T and S = E W_kq E^T,
-norms included, whatever rotation E is. Other embeddings: the weights themselves, whose gradients are G E
+norms included, for any rotation E. Other embeddings: the weights themselves, with gradients G E
 and E^T G E for the token-space gradient G.
 """
 
@@ -15,7 +15,7 @@ from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.underflow import TINY, longest
 
 
-class Space(ABC):
+class WeightSpace(ABC):
     """A space of weights; token-space arrays are (labels, tokens) for ov and (pairs,) for kq."""
 
     shape: tuple[int, ...]
@@ -24,12 +24,12 @@ class Space(ABC):
     """Largest ratio of a Hessian in the weights to that in token space."""
 
     seen: NDArray[np.bool_]
-    """(tokens,) whether the weights act on the token: no embedding of zeros."""
+    """(tokens,) mask of the tokens with a nonzero embedding, on which the weights act."""
 
     underflow: float = 0.0
-    """Most of a gradient with token-space entries of order 1 that float64 may have flushed to 0.
+    """Bound on the underflow in a gradient with token-space entries of order 1.
 
-    Where tokens are orthonormal the largest entry is one of the gradient itself, and hides what it makes 0.
+    0 for orthonormal tokens: the largest entry belongs to the gradient itself and hides underflow.
     """
 
     @abstractmethod
@@ -42,18 +42,18 @@ class Space(ABC):
 
     @abstractmethod
     def magnitude(self, absolute: Floats) -> Floats:
-        """``pull_back`` of entrywise absolute values with every factor's absolute value: bounds rounding."""
+        """``pull_back`` with absolute values of entries and factors, to bound rounding."""
 
     @abstractmethod
     def rounding(self, iterate: Iterate) -> float:
-        """Bound on the rounding error of differences of ``scores`` of s What and rho, beside their own size."""
+        """Bound on the rounding error of differences of ``scores`` of s What and rho, relative to their size."""
 
     def enter(self, reference: Floats) -> tuple[Floats, float]:
         """The part of a unit reference that lies in this space, and the squared norm of the rest."""
         return reference, 0.0
 
 
-class TokenOV(Space):
+class TokenOV(WeightSpace):
     """B = W_ov E^T, orthonormal E."""
 
     def __init__(self, V: int) -> None:
@@ -97,7 +97,7 @@ class TokenKQ(TokenOV):
         return reference[self.recorded_key, self.recorded_query], float(np.sum(others**2))
 
 
-class EmbeddedOV(Space):
+class EmbeddedOV(WeightSpace):
     """W_ov, any E."""
 
     def __init__(self, E: Floats) -> None:
@@ -126,7 +126,7 @@ class EmbeddedOV(Space):
         return float(2 * (self._E.shape[1] + 4) * EPS * size)
 
 
-class EmbeddedKQ(Space):
+class EmbeddedKQ(WeightSpace):
     """W_kq, any E."""
 
     def __init__(self, E: Floats, key: Indices, query: Indices) -> None:
@@ -167,5 +167,5 @@ class EmbeddedKQ(Space):
 
 
 def _underflow(sizes: Floats) -> float:
-    """Bound from the `magnitude` of ones: 0 where nothing pulls back to anything."""
+    """Bound on underflow from the `magnitude` of ones; 0 if all are 0."""
     return TINY * max(1.0, float(sizes.sum())) if sizes.any() else 0.0

@@ -1,7 +1,4 @@
-"""Norms, and logarithms of sums, where the numbers themselves would underflow.
-
-Also how far the forms of a step on the reduced model reach.
-"""
+"""Norms and logarithms of sums, free of underflow; thresholds of the forms of a step on the reduced model."""
 
 import numpy as np
 
@@ -11,7 +8,7 @@ TINY = float(np.finfo(np.float64).tiny)
 """Smallest normal float64."""
 
 SQUARES_ARE_NORMAL = 1e-140
-"""Squares of entries that count beside one of this size have all their digits; up to its inverse none overflows."""
+"""Norm from which the squares of relevant entries keep all digits; up to its inverse none overflows."""
 
 
 def norm(array: Floats) -> float:
@@ -38,23 +35,23 @@ def longest(embeddings: Floats) -> float:
 
 
 ONE_HOT = 2.0**-56
-"""Attention on other tokens below this, also A times it, changes no gradient in float64."""
+"""Attention on other tokens below which, times A too, no gradient changes in float64."""
 
 LEAST_MARGIN = -3.0
 """Largest lead of a token over the optimal one; beyond it h_j cancels, and `CommonMargin` takes over."""
 
 FAR_BEHIND = 2.0**-40
-"""Attention below this part of the largest may have a relative rounding error as many times larger."""
+"""Share of the largest attention below which relative rounding errors may be inversely larger."""
 
 LOST = 1e-3
-"""Largest relative rounding of attention, times A, at which the next step is known."""
+"""Largest relative rounding of attention, times A, for a known next step."""
 
 NO_SECOND_TERM = 37.0
 """exp(-37) is below half the spacing of float64 at 1."""
 
 
 def log_sum_exp(a: Floats, axis: int) -> Floats:
-    """log sum exp along an axis; -inf entries count nothing, and all -inf gives -inf."""
+    """log sum exp along an axis; -inf if all entries are -inf."""
     top = a.max(axis=axis, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from marginaudit.orders.arrays import Floats
-from marginaudit.training.conformity import CLEAR, COARSER, FEWEST, rounded_once, scheduled, unlike
+from marginaudit.training.departure import CLEAR, COARSER, FEWEST, rounded_once, scheduled, unlike
 from marginaudit.training.snap.recorded.step import Off, Rule, Sequence, Step, Tokens, of_Y, of_Z, shown_sequence
 
 FURTHER = 200

@@ -7,11 +7,11 @@ from typing import Literal
 import numpy as np
 
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.training.conformity import Compared, Departure
+from marginaudit.training.departure import Departure, StageComparison
+from marginaudit.training.recorded_weights import Recorded
 from marginaudit.training.snap.recorded.causes import cause_of, pattern_of, rules_of_Y, rules_of_Z
 from marginaudit.training.snap.recorded.draws import Draws
 from marginaudit.training.snap.recorded.step import Off, Rule, Tokens, of_Y, of_Z, shown_sequence, steps
-from marginaudit.training.trajectory import Recorded
 
 
 def compared_classes(
@@ -21,7 +21,7 @@ def compared_classes(
     lr_y: float,
     lr_z: float,
     progress: Callable[[float], None] = lambda _: None,
-) -> list[Compared]:
+) -> list[StageComparison]:
     """Y and Z, step by step up to the first that departs, and the draws.
 
     Parameters
@@ -36,7 +36,7 @@ def compared_classes(
 
     Returns
     -------
-    list of Compared, of "Y" and "Z"
+    list of StageComparison, of "Y" and "Z"
         The first record is taken as it is. What lies more than a step after the record before it is not decided.
     """
     tokens, rule, draws = Tokens(data), Rule(lr_y, lr_z), Draws(data)
@@ -65,7 +65,7 @@ def compared_classes(
         departs = at if at is not None and at.stage == name else None
         start: Literal["zero", "given"] = "zero" if run.step[0] == 0 and not run.weights[0].any() else "given"
         note = draws.detected if name == "Y" and at is None else ""
-        answer.append(Compared(name, lr, len(run.step), decided[name], departs, start, note=note))
+        answer.append(StageComparison(name, lr, len(run.step), decided[name], departs, start, note=note))
     return answer
 
 

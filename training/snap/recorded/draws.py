@@ -20,7 +20,7 @@ from scipy.special import rel_entr
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.training.conformity import Departure
+from marginaudit.training.departure import Departure
 from marginaudit.training.snap.recorded.step import Sequence, Step, Tokens
 
 OTHER_RATE = "classes drawn at another rate"

@@ -22,9 +22,9 @@ from scipy.special import expit
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.training.conformity import AGREES
+from marginaudit.training.departure import AGREES
+from marginaudit.training.recorded_weights import Recorded
 from marginaudit.training.snap.sgd.samples import classes_of
-from marginaudit.training.trajectory import Recorded
 
 POSITIONS = 10_000
 """Tokens of a sequence, at most, over which a program may add one by one."""

@@ -12,8 +12,8 @@ from marginaudit.orders import InputError, shown_path
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.approximation import Approximation
+from marginaudit.training.recorded_weights import Recorded, read_arrays, recorded
 from marginaudit.training.snap.attention.logits import Logits
-from marginaudit.training.trajectory import Recorded, read_arrays, recorded
 
 ARRAYS = ("step", "Y", "Z")
 

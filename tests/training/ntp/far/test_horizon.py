@@ -14,9 +14,9 @@ from marginaudit.training.ntp.far import flow, horizon
 from marginaudit.training.ntp.far.horizon import one_hot
 from marginaudit.training.ntp.model.edges import MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
-from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.stepper import Stepper
 from marginaudit.training.ntp.trained import Training
 from tests.solutions import known
 from tests.training.ntp.problems import at_scores, reduced
@@ -115,7 +115,7 @@ def test_the_flow_inherits_the_error_of_the_steps(early: None, monkeypatch: pyte
     monkeypatch.setattr(flow, "fast_forward", seen)
     trained = run(FREE, 20_000, [])
     problem, iterate = reduced(FREE, trained.margin)
-    Descent(problem).advance(iterate, 10_000, lambda t: None)
+    Stepper(problem).advance(iterate, 10_000, lambda t: None)
     assert iterate.state_error > 0
     assert inherited == [iterate.state_error]
 

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import free_dataset
 from marginaudit.training.ntp.far.flow import Flow, fast_forward
-from marginaudit.training.ntp.far.law import Law, asymptotic_law
+from marginaudit.training.ntp.far.law import AsymptoticLaw, asymptotic_law
 from marginaudit.training.ntp.far.potentials import potentials
 from marginaudit.training.ntp.model.edges import MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
@@ -107,7 +107,9 @@ def test_one_optimal_token_a_query_has_a_closed_form(seed: int) -> None:
     assert law.one_minus_cos([10**18])[0] * 1e36 == pytest.approx(law.constant, rel=1e-12, abs=0)
 
 
-def flow_and_laws(merged: MergedEdges, reference: ExactReference, t0: int = 200_000) -> tuple[Flow, Law, Law]:
+def flow_and_laws(
+    merged: MergedEdges, reference: ExactReference, t0: int = 200_000
+) -> tuple[Flow, AsymptoticLaw, AsymptoticLaw]:
     [rest] = late_steps(merged, reference, ETA, [t0])
     flow = fast_forward(merged, reference, ETA, t0, rest, FAR)
     return (

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import Dataset, free_dataset
 from marginaudit.training.ntp.recorded.trajectory import Trajectory
-from marginaudit.training.trajectory import Recorded
+from marginaudit.training.recorded_weights import Recorded
 
 Array = NDArray[Any]
 

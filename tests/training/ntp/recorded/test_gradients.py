@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.ntp import CASES, Dataset, Sample
-from marginaudit.training.ntp.recorded.gradients import EXP, Gradient, Stage1Loss, Stage2Loss
+from marginaudit.training.ntp.recorded.gradients import EXP, Stage1Loss, Stage2Loss, TextbookGradient
 from marginaudit.training.ntp.recorded.rules import by_column, momentum, normalised, unit
 from tests.training.ntp.recorded.program import Mistake, stage1_gradient, stage2_gradient
 
@@ -210,7 +210,7 @@ def test_the_bound_holds_all_that_roundings_can_add_up_to_and_is_not_far_above(n
     data = DATA[name]
     W_ov, W = weights(data, size, np.float64)
     loss, u = Stage2Loss(data), 2.0**-40
-    programs: tuple[tuple[Gradient, Callable[[Rounding, str], Any], float], ...] = (
+    programs: tuple[tuple[TextbookGradient, Callable[[Rounding, str], Any], float], ...] = (
         (Stage1Loss(data).gradient(W_ov, u), lambda off, form: eq_5(off, data, W_ov, form), 4),
         (loss.gradient(W_ov, W, u), lambda off, form: both_gradients(off, data, W_ov, W, form)[0], 5),
         (loss.ov_gradient(W_ov, W, u), lambda off, form: both_gradients(off, data, W_ov, W, form)[1], 5),
@@ -266,7 +266,7 @@ def test_other_weights_are_means_over_samples_and_over_queries() -> None:
 def test_a_step_turns_by_no_more_than_the_rounding_of_its_gradient_allows(share: float) -> None:
     """By as much as is across the gradient, and column by column."""
     off = np.array([[0.0, 0.0], [3 * share, 0.0]])
-    gradient = Gradient(np.array([[3.0, 0.0], [0.0, 0.0]]), off)
+    gradient = TextbookGradient(np.array([[3.0, 0.0], [0.0, 0.0]]), off)
     stage: Any = SimpleNamespace(gradient=lambda *_: gradient, unit=lambda *_: unit(gradient, 0.0), u=0.0, least=0.0)
     true = gradient.value + off
     for rule in (normalised(stage, 0.5), by_column(stage, 0.5)):
@@ -276,7 +276,7 @@ def test_a_step_turns_by_no_more_than_the_rounding_of_its_gradient_allows(share:
 
 
 def test_the_bound_of_a_step_column_by_column_is_one_for_all_columns() -> None:
-    gradient = Gradient(np.repeat([[3.0], [0.0]], 9, axis=1), np.repeat([[0.0], [0.3]], 9, axis=1))
+    gradient = TextbookGradient(np.repeat([[3.0], [0.0]], 9, axis=1), np.repeat([[0.0], [0.3]], 9, axis=1))
     stage: Any = SimpleNamespace(gradient=lambda *_: gradient, unit=lambda *_: unit(gradient, 0.0), u=0.0, least=0.0)
     change, bar = by_column(stage, 0.5)(np.zeros((2, 9)))
     true = gradient.value + gradient.rounding

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from marginaudit.training.ntp.recorded.conformity import compared
+from marginaudit.training.ntp.recorded.comparison import compared
 from tests.training.ntp.recorded.program import Mistake, run
 from tests.training.ntp.recorded.styles import EMBEDDINGS, Program, Style, faithful, random_dataset, trajectory
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from marginaudit.training.ntp.steps.compiled import CompiledSteps
-from marginaudit.training.ntp.steps.descent import Descent
+from marginaudit.training.ntp.steps.stepper import Stepper
 from marginaudit.training.ntp.steps.underflow import TINY
 from tests.solutions import known
 from tests.training.ntp.naive import ball, late_gradient
@@ -41,7 +41,7 @@ def test_margins_of_any_size(name: str, A: float) -> None:
             state = start.placed(moves, rest)
             CompiledSteps(problem).take(state, moves + 1, lambda t: None)
             slow = start.placed(moves, rest)
-            slow_taken = Descent(problem).step(slow)
+            slow_taken = Stepper(problem).step(slow)
             if state.moves == moves:
                 continue
             assert slow_taken
@@ -60,7 +60,7 @@ def test_steps_far_out_against_exact_arithmetic() -> None:
     rest = np.random.default_rng(0).normal(size=start.high.shape)
     t0, steps = 10**13, 100
     state = start.placed(t0, rest)
-    Descent(problem).advance(state, t0 + steps, lambda t: None)
+    Stepper(problem).advance(state, t0 + steps, lambda t: None)
     with flint.ctx.workprec(300):
         root = ball(exact.norm_squared).sqrt()
         lr = flint.arb(start.lr)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from marginaudit.training.ntp.steps import reduced as reduced_module
-from marginaudit.training.ntp.steps.descent import Descent, descend
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.loss import Gradient, Row, row, rows_at
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.stepper import Stepper, descend
 from tests.training.ntp.problems import SMALL, reduced
 
 
@@ -17,7 +17,7 @@ from tests.training.ntp.problems import SMALL, reduced
 def test_a_row_of_a_given_state_is_that_of_steps(t: int) -> None:
     problem, iterate = reduced(SMALL, 9.0)
     while iterate.moves < t:
-        Descent(problem).step(iterate)
+        Stepper(problem).step(iterate)
     stepped = row(problem, iterate, t)
     [given] = rows_at(problem, iterate, [(t, iterate.rest, 0.25, 0.125)], "law")
     for name, value in stepped.items():
@@ -53,7 +53,7 @@ def test_rows_taken_in_blocks_are_those_taken_one_by_one(monkeypatch: pytest.Mon
         monkeypatch.setattr(reduced_module, "MOST_TOGETHER", most)
         problem, start = reduced(SMALL, 9.0)
         assert problem.together == most
-        found.append(descend(Descent(problem), start, 300, steps, None, 0))
+        found.append(descend(Stepper(problem), start, 300, steps, None, 0))
     assert blocks == [64, 64, 25, *[1] * 153]
     assert [row["step"] for row in found[0]] == steps
     assert_same_rows(*found)
@@ -68,8 +68,8 @@ def test_rows_after_the_gradient_is_hidden_are_those_of_where_it_stopped() -> No
     assert_same_rows(rows[2:], [stopped, {**stopped, "step": 100}])
 
 
-class Hiding(Descent):
-    """Descent whose gradient is hidden from some step on."""
+class Hiding(Stepper):
+    """Stepper whose gradient is hidden from some step on."""
 
     def __init__(self, loss: ReducedKQ, last: int) -> None:
         super().__init__(loss)

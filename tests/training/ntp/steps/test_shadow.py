@@ -11,12 +11,12 @@ import pytest
 from marginaudit.orders.ntp import Dataset, Sample
 from marginaudit.training.ntp import sample_classes, stage2, train
 from marginaudit.training.ntp.steps import shadow as shadow_module
-from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
-from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
-from marginaudit.training.ntp.steps.ov import OV
+from marginaudit.training.ntp.steps.kq_loss import CommonMargin, GeneralB
+from marginaudit.training.ntp.steps.ov_loss import OV
 from marginaudit.training.ntp.steps.shadow import CLOSE, SAFETY, Beside, Perturbed, Shadowed, perturbed, unlike
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV
+from marginaudit.training.ntp.steps.stepper import Stepper
 from tests.oracle.audited import audited
 from tests.oracle.checking import check
 from tests.oracle.random_audits import Settings
@@ -70,13 +70,13 @@ def test_perturbed_steps_are_off_by_their_rounding() -> None:
     for normalised in (True, False):
         exact, other = (Iterate(space.shape, 0.25, None, normalised=normalised) for _ in range(2))
         ov = OV(space, np.array([1, 2, 3, 0]), exact.reference)
-        assert Descent(ov).step(exact)
+        assert Stepper(ov).step(exact)
         assert Perturbed(ov).step(other)
         assert other.local_error == exact.local_error > EPS * 0.1
         assert np.linalg.norm(other.rest - exact.rest) == pytest.approx(exact.local_error, rel=0.2, abs=0)
         assert np.count_nonzero(other.low - exact.low) == exact.low.size
         exact, first = other.copied(), other.local_error
-        assert Descent(ov).step(exact)
+        assert Stepper(ov).step(exact)
         assert Perturbed(ov).step(other)
         assert np.linalg.norm(other.rest - exact.rest) == pytest.approx(other.local_error - first, rel=0.2, abs=0)
 
@@ -110,7 +110,7 @@ def test_both_run_some_steps_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     other, shadow = reduced(SMALL, 9.0)
     goals: list[tuple[int, int]] = []
 
-    class Told(Descent):
+    class Told(Stepper):
         def advance(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
             goals.append((iterate.moves, goal))
             super().advance(iterate, goal, report)
@@ -240,7 +240,7 @@ def test_a_gradient_that_is_the_rounding_of_w_ov_has_no_direction(monkeypatch: p
 def test_the_shadow_s_margins(steps: bool, made: list[tuple[Any, Any, bool]], monkeypatch: pytest.MonkeyPatch) -> None:
     """They differ by the rounding of steps, and by that of W_ov E^T."""
     if not steps:
-        monkeypatch.setattr(Perturbed, "step", Descent.step)
+        monkeypatch.setattr(Perturbed, "step", Stepper.step)
     embedding = np.random.default_rng(1).normal(size=(6, 6))
     train(dataclasses.replace(SMALL, embedding=embedding), steps1=30, steps2=2)
     [(loss, other, lost)] = made
@@ -252,7 +252,7 @@ def test_the_shadow_s_margins(steps: bool, made: list[tuple[Any, Any, bool]], mo
 @pytest.mark.parametrize(("lr1", "known"), [(0.1, True), (20.0, False)])
 def test_a_stage_1_that_rounding_hides_is_lost(lr1: float, known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The terms of two tokens of one embedding cancel; after a few long steps they hide the rest of the gradient."""
-    monkeypatch.setattr(Perturbed, "step", Descent.step)  # also where its shadow stops at the same place
+    monkeypatch.setattr(Perturbed, "step", Stepper.step)  # also where its shadow stops at the same place
     following = {"a": "b", "b": "a", "c": "c"}
     alike = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     data = Dataset("alike", ("a", "b", "c"), (Sample(("a", "c"), "c"),), (1,), next_token=following, embedding=alike)

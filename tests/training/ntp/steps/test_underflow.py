@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import dataset_from_document
 from marginaudit.training.ntp import sample_classes
-from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Iterate
-from marginaudit.training.ntp.steps.kq import GeneralB
+from marginaudit.training.ntp.steps.kq_loss import GeneralB
 from marginaudit.training.ntp.steps.loss import TokenGradient
-from marginaudit.training.ntp.steps.ov import OV
-from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
+from marginaudit.training.ntp.steps.ov_loss import OV
+from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, TokenKQ, TokenOV, WeightSpace
+from marginaudit.training.ntp.steps.stepper import Stepper
 from marginaudit.training.ntp.steps.underflow import (
     TINY,
     log_expm1,
@@ -86,7 +86,7 @@ def document(*samples: tuple[str, str]) -> dict[str, Any]:
     }
 
 
-def given(space: Space, value: NDArray[np.float64], log_scale: float = 0.0) -> Fixed:
+def given(space: WeightSpace, value: NDArray[np.float64], log_scale: float = 0.0) -> Fixed:
     """A gradient of no rounding and no curvature."""
     return Fixed(space, TokenGradient(value, np.abs(value), log_scale, 0.0, 0.0, 0.0))
 
@@ -107,10 +107,10 @@ def test_a_gradient_of_which_the_rest_underflowed_is_not_known_to_be_0() -> None
     token_of_zeros[0, 0] = 1.0
     for space, value in ((EmbeddedOV(E), token_of_zeros), (EmbeddedKQ(E, KEY, QUERY), np.array([1.0, 0, 0, 0]))):
         iterate = Iterate(space.shape, 1.0, None)
-        assert not Descent(given(space, value)).step(iterate)
+        assert not Stepper(given(space, value)).step(iterate)
         assert iterate.state_error == math.inf
         iterate = Iterate(space.shape, 1.0, None)
-        assert not Descent(given(space, 0 * value, -math.inf)).step(iterate)
+        assert not Stepper(given(space, 0 * value, -math.inf)).step(iterate)
         assert iterate.state_error == 0
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.training.trajectory import Recorded
+from marginaudit.training.recorded_weights import Recorded
 from tests.training.ntp.recorded.program import orthogonal, rounded
 
 THREE = SequenceClasses.from_weights(

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.training.conformity import Departure
+from marginaudit.training.departure import Departure
+from marginaudit.training.recorded_weights import Recorded
 from marginaudit.training.snap.recorded.conformity import compared_classes
 from marginaudit.training.snap.recorded.draws import OTHER_TOKENS, Draws
 from marginaudit.training.snap.recorded.step import Rule, Tokens, WeightChange, shown_sequence, steps
-from marginaudit.training.trajectory import Recorded
 from tests.training.snap.recorded.program import THREE, Program
 
 

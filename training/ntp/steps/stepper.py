@@ -1,4 +1,4 @@
-"""Gradient descent, W <- W - lr grad / ||grad|| or W <- W - lr grad, recorded on the way."""
+"""Gradient descent, W <- W - lr grad / ||grad|| or W <- W - lr grad, and its records."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -16,15 +16,15 @@ REPORTS = 200
 """Most calls of ``progress`` in a stage (and one at its end)."""
 
 
-class Descent:
-    """Steps on a loss, compiled where it is a `ReducedKQ`."""
+class Stepper:
+    """Takes steps on a loss, compiled for a `ReducedKQ`."""
 
     def __init__(self, loss: Loss) -> None:
         self.loss = loss
 
     @cached_property
     def _compiled(self) -> "CompiledSteps | None":
-        """None for another loss or a constant one, and where the user has numba's compiler switched off."""
+        """The compiled steps; None for another loss, a constant one, or with numba's compiler switched off."""
         loss = self.loss
         if not isinstance(loss, ReducedKQ) or loss.constant:
             return None
@@ -37,9 +37,9 @@ class Descent:
         return CompiledSteps(loss)
 
     def advance(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
-        """Steps until ``goal`` are taken in all, or fewer where the gradient becomes `hidden`.
+        """Take steps up to number ``goal``, or until the gradient becomes `hidden`.
 
-        The NumPy form takes those that are out of the compiled one's range.
+        Steps out of the compiled form's range are taken in NumPy.
         """
         while iterate.moves < goal:
             if self._compiled is not None:
@@ -50,7 +50,7 @@ class Descent:
                 report(iterate.moves)
 
     def step(self, iterate: Iterate) -> bool:
-        """One step in NumPy; False, and none is taken, where the gradient is `hidden`."""
+        """Take one step in NumPy; return False without a step if the gradient is `hidden`."""
         gradient = self.loss.gradient(iterate)
         if gradient.hidden:
             if gradient.rounding > 0:
@@ -67,21 +67,21 @@ class Descent:
 
 
 def descend(
-    descent: Descent, iterate: Iterate, steps: int, at: Sequence[int], progress: Progress | None, done: int
+    stepper: Stepper, iterate: Iterate, steps: int, at: Sequence[int], progress: Progress | None, done: int
 ) -> list[Row]:
     """``steps`` steps from the zero initialisation, a row per step in ``at`` (increasing).
 
-    Where the gradient is zero, or at rounding level of the sum of its absolute terms (as where the
-    terms of symmetric data cancel exactly), its direction is undefined and W stays where it is.
+    If the gradient is zero, or at rounding level of the sum of its absolute terms (as when the terms of symmetric data
+    cancel exactly), its direction is undefined and W does not move.
 
     Source: arXiv 2409.17335, Algorithm 1.
     """
     found: list[Row] = []
     reached: list[tuple[int, Iterate]] = []
-    loss, report = descent.loss, _reporter(progress, done, steps)
+    loss, report = stepper.loss, _reporter(progress, done, steps)
     for goal in dict.fromkeys((*at, steps)):
         if iterate.moves < goal:
-            descent.advance(iterate, goal, report)
+            stepper.advance(iterate, goal, report)
         if iterate.moves < goal:
             break
         if len(found) + len(reached) < len(at):

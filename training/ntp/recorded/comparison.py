@@ -1,19 +1,19 @@
-"""Whether a recorded trajectory is Algorithm 1's: its first step that departs, by how much, and where.
+"""Comparison of a recorded trajectory with Algorithm 1: its first departure, the size and the cause.
 
-Every record is compared with one step of Algorithm 1 from the record before it, or with as many as lie between; before
-the first one lies W = 0 at step 0. What rounding explains is the bar:
+Each record is compared with the steps of Algorithm 1 from the previous record, or from W = 0 at step 0. The error bar
+for rounding is
 
-- of one step, lr times what rounding may do to the direction (`unit`), and u times the weights, once for the
-  subtraction, twice for writing both records;
-- of several, `SAFETY` times the distance of a second run whose steps are each off by that much, always in the same
-  random direction, times sqrt(n), n the weights that move: a share of 1/sqrt(n) of it lies, about, in the direction in
-  which errors grow most. Such a bar is an estimate.
+- of one step, lr times the rounding of the direction (`unit`), plus u times the weights: once for the subtraction,
+  twice for writing both records;
+- of several steps, an estimate: `SAFETY` times the distance of a second run, each step of which is off by that much in
+  one random direction, times sqrt(n), n the number of weights that move, as about 1/sqrt(n) of it lies in the direction
+  in which errors grow most.
 
-Where the bar exceeds the distance that Algorithm 1 goes, rounding explains anything, and nothing is decided unless
-the record agrees with it all the same. But a step has the length lr there too.
+A record whose bar exceeds the length of Algorithm 1's move is undecided unless it agrees with Algorithm 1 anyway; but
+the length of its step, lr, is checked too.
 
-Of a run without stage 1, W_ov is Algorithm 1's, and rounding may have led the run's own one elsewhere: no farther than
-`stage1_rounding` in the file's precision, which counts in the gradient's own rounding.
+If stage 1 is not recorded, W_ov is taken from Algorithm 1. The run's own W_ov may differ by rounding, by at most
+`stage1_rounding` in the file's precision, which enters the gradient's rounding.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,9 +26,18 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.orders.ntp import Dataset
-from marginaudit.training.conformity import AGREES, CLEAR, COARSER, Compared, Departure, rounded_once, scheduled, unlike
+from marginaudit.training.departure import (
+    AGREES,
+    CLEAR,
+    COARSER,
+    Departure,
+    StageComparison,
+    rounded_once,
+    scheduled,
+    unlike,
+)
 from marginaudit.training.ntp.algorithm1 import train
-from marginaudit.training.ntp.recorded.causes import Cause, Frozen, causes, minibatch, muon
+from marginaudit.training.ntp.recorded.candidates import CandidateRule, Frozen, causes, minibatch, muon
 from marginaudit.training.ntp.recorded.gradients import FIRST_ORDER, Stage1Loss, Stage2Loss
 from marginaudit.training.ntp.recorded.rules import (
     Rule,
@@ -40,26 +49,26 @@ from marginaudit.training.ntp.recorded.rules import (
 )
 from marginaudit.training.ntp.recorded.trajectory import Trajectory
 from marginaudit.training.ntp.records import Progress
-from marginaudit.training.trajectory import Recorded
+from marginaudit.training.recorded_weights import Recorded
 
 SAFETY = 4.0
-"""Safety factor on the difference of the two runs, as error of several steps."""
+"""Safety factor of the error bar of several steps over the distance of the two runs."""
 
 CONFIRMED, FURTHER = 3, 60
-"""Further records that a cause has to explain, where there are as many; then those of so many further steps."""
+"""Number of next records that a cause has to explain, if available; then all those of this many further steps."""
 
 FITS = 8
-"""Rounds in which a cause's number is found; where no step is left out the second is exact to rounding."""
+"""Iterations to fit a cause's number; without gaps between records the second is exact to rounding."""
 
 LARGEST = 1e100
-"""A step size, at most."""
+"""Largest value of a number, such as a step size."""
 
 CLOSE, APART = 1e-9, 1e-5
-"""Relative change of a number at which it is found, as the difference of two such runs is rounding; and one at which
-it is not."""
+"""Relative change of a number at convergence, where the difference of two runs is rounding; and that of numerical
+derivatives, where it is not."""
 
 MOST_STEPS = 20_000
-"""Steps between two records, at most; what lies farther apart is not compared."""
+"""Largest gap between two records in steps; beyond it they are not compared."""
 
 FIRST_STEPS = 500
 """Rules with a memory, which run from step 0, are tried only for departures within this many steps."""
@@ -68,17 +77,17 @@ NUDGE = 1e-12
 """Relative change of the weights under which a gradient above its rounding keeps its direction."""
 
 LADDER = tuple(int(T) for T in np.unique(np.rint(np.geomspace(1, MOST_STEPS, 40))))
-"""Lengths of stage 1 that are tried before those between two of them."""
+"""Lengths of stage 1 to try first, then those between two of them."""
 
 ANOTHER_START = "another start than zero"
 
 STEPS1 = 900
-"""The length of stage 1 where it is not recorded: that of the experiments of arXiv 2409.17335."""
+"""Length of stage 1 if not recorded: that of the experiments of arXiv 2409.17335."""
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A record beside the weights that a rule predicts from the one before."""
+    """A record, and a rule's prediction of it from the previous one."""
 
     step: int
     apart: Floats
@@ -93,22 +102,22 @@ class _Row:
 
     @property
     def moved(self) -> float:
-        """How far the rule moves the weights."""
+        """Distance by which the rule moves the weights."""
         return float(np.linalg.norm(self.by))
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """The entries that the rule predicts."""
+        """Mask of the entries with a prediction."""
         return np.asarray(~np.isnan(self.apart))
 
     def within(self, spread: float = 0.0) -> bool:
-        """Whether rounding explains the distance; never one beyond float64."""
+        """Whether the distance is within the bar; False beyond float64."""
         error = float(np.linalg.norm(self.apart[self.known]))
         return error <= self.bar + spread and isfinite(error)
 
     @property
     def decided(self) -> bool:
-        """Whether it is Algorithm 1's, once it is within its bar."""
+        """Whether a record within its bar counts as Algorithm 1's."""
         return self.step == 0 or self.bar < self.moved or self.error <= AGREES * self.moved
 
 
@@ -117,24 +126,24 @@ def compared(
     trajectory: Trajectory,
     progress: Callable[[float], None] = lambda _: None,
     steps1: int | None = None,
-) -> list[Compared]:
-    """Both stages, as far as they are recorded.
+) -> list[StageComparison]:
+    """Compare each recorded stage with Algorithm 1.
 
     Parameters
     ----------
     dataset : Dataset
     trajectory : Trajectory
     progress : callable
-        Called with the share of the records that are compared.
+        Called with the share of the records compared so far.
     steps1 : int or None
-        The step of stage 1 from which W_ov was frozen; None for the last recorded one, or `STEPS1`.
+        Step of stage 1 from which W_ov was frozen; None for the last recorded one, or `STEPS1`.
 
     Raises
     ------
     CollocationError
         n is not a function on the whole vocabulary.
     ValueError
-        A step size is not positive and finite, or stage 1 is recorded without the step.
+        A step size is not positive and finite, or that step of stage 1 is not recorded.
     """
     eta0, eta = trajectory.step_sizes(dataset)
     first, second = trajectory.stage1, trajectory.stage2
@@ -180,11 +189,11 @@ def _in_precision(stage: Stage, run: Recorded) -> Stage:
 
 
 def _never(run: Recorded, i: int) -> None:
-    """Stage 1 has no W_ov of a stage before."""
+    """No frozen W_ov in stage 1."""
 
 
-def _stage(stage: Stage, run: Recorded, first: Recorded | None, reached: Progress, frozen: Frozen) -> Compared:
-    """Compare a stage up to the first step that departs; from another start than zero it goes on."""
+def _stage(stage: Stage, run: Recorded, first: Recorded | None, reached: Progress, frozen: Frozen) -> StageComparison:
+    """Compare a stage up to its first departure, or the one after a start other than zero."""
     decided, start, note = 0, None, ""
     with np.errstate(all="ignore"):
         for i, row in enumerate(_followed(stage, run, _steps)):
@@ -208,17 +217,19 @@ def _stage(stage: Stage, run: Recorded, first: Recorded | None, reached: Progres
 
 def _compared(
     stage: Stage, run: Recorded, decided: int, start: Departure | None, departure: Departure | None, note: str
-) -> Compared:
+) -> StageComparison:
     records = len(run.step)
     if not note and decided < records and 2 * stage.distance * np.linalg.norm(stage.loss.E, axis=1).max() > FIRST_ORDER:
         note = f"rounding leaves W_ov open in {run.precision}: record its last value as stage 1"
     if start is None:
-        return Compared(stage.number, stage.lr, records, decided, departure, note=note)
-    return Compared(stage.number, stage.lr, records, decided, start, "given", goes_on=True, later=departure, note=note)
+        return StageComparison(stage.number, stage.lr, records, decided, departure, note=note)
+    return StageComparison(
+        stage.number, stage.lr, records, decided, start, "given", goes_on=True, later=departure, note=note
+    )
 
 
 def _steps(stage: Stage) -> Rule:
-    """Algorithm 1's."""
+    """The rule of Algorithm 1."""
     return normalised(stage, stage.lr)
 
 
@@ -229,7 +240,7 @@ def _departure(stage: Stage, row: _Row, error: float, bar: float, cause: str | N
 
 
 def _underflow(stage: Stage, run: Recorded, i: int, row: _Row) -> str:
-    """Note on a record that is off by more than rounding explains, if squares in the norm did not underflow."""
+    """Note on a record that only underflow of squares in the norm explains."""
     exact = _row(replace(stage, least=0.0), run, i)
     if exact.within() and _off_in_length(replace(stage, least=0.0), run, i, exact) is None:
         return ""
@@ -238,11 +249,10 @@ def _underflow(stage: Stage, run: Recorded, i: int, row: _Row) -> str:
 
 
 def _off_in_length(stage: Stage, run: Recorded, i: int, row: _Row) -> tuple[float, float] | None:
-    """Deviation of a step's length from lr, and the part that rounding explains, if that is less; or None.
+    """Deviation of a step's length from lr and its error bar, if the deviation is larger; else None.
 
-    Squares in the norm may underflow in the file's precision: of several steps most at one of both ends. The lengths of
-    several steps add up to no more than that number of lr. A gradient that is rounding alone has no direction, and no
-    length either.
+    Squares in the norm may underflow in the file's precision: over several steps, most at the first or last. Several
+    steps move by at most lr each. A gradient of pure rounding has neither direction nor length.
     """
     W, before = (np.asarray(run.weights[i - 1], np.float64), run.step[i - 1]) if i else (np.zeros_like(row.apart), 0)
     taken = int(row.step - before)
@@ -270,9 +280,9 @@ def _followed(
     *,
     bars: bool = True,
 ) -> Iterator[_Row]:
-    """The records from ``first`` to ``last``, each beside a rule's prediction from the one before.
+    """Records ``first`` to ``last``, each with a rule's prediction from the previous one.
 
-    Bars of several steps take as long as these, and may be left out.
+    ``bars`` of several steps take as long as the steps.
     """
     u = stage.u
     last = len(run.step) - 1 if last is None else min(last, len(run.step) - 1)
@@ -293,7 +303,7 @@ def _followed(
                 there = there + aside + (off + u * float(np.linalg.norm(there))) * _direction(aside)
         if t - before > 1:
             bar = SAFETY * float(np.sqrt(np.count_nonzero(there - W)) * np.linalg.norm(here - there))
-        known = known and not np.isnan(bar)  # of weights beyond the file's precision there is none
+        known = known and not np.isnan(bar)  # weights beyond the file's precision have no bar
         length = float(np.linalg.norm(recorded - W))
         written = u * float(np.linalg.norm(W) + 2 * np.linalg.norm(recorded))
         yield _Row(t, recorded - here, (bar + written if t else 0.0) if known else inf, here - W, length, written)
@@ -301,26 +311,26 @@ def _followed(
 
 
 def _row(stage: Stage, run: Recorded, i: int) -> _Row:
-    """A record beside a step of Algorithm 1 from the one before."""
+    """A record, and Algorithm 1's prediction of it."""
     (row,) = _followed(stage, run, _steps, i, i)
     return row
 
 
 def _direction(change: Floats) -> Floats:
-    """A random unit vector among the weights that move, or among all where none does, always the same."""
+    """A fixed random unit vector on the weights that move, or on all if none does."""
     found = np.random.default_rng(0).normal(size=change.shape) * ((change != 0) | (not change.any()))
     norm = float(np.linalg.norm(found))
     return np.asarray(found / norm) if norm > 0 else found
 
 
 def _error(stage: Stage, run: Recorded, i: int) -> float:
-    """Distance of a record from a stage's next step; infinite where float64 does not hold it."""
+    """Distance of a record from a stage's prediction; infinite beyond float64."""
     error = _row(stage, run, i).error
     return error if isfinite(error) else inf
 
 
 def _between(error: Callable[[int], float]) -> int:
-    """The length of stage 1 with the least error, on the `LADDER` or between two of its rungs."""
+    """Length of stage 1 with the least error, on the `LADDER` or between two of its rungs."""
     best = min(range(len(LADDER)), key=lambda j: error(LADDER[j]))
     low, high = LADDER[max(best - 1, 0)], LADDER[min(best + 1, len(LADDER) - 1)]
     while high - low > 2:
@@ -337,7 +347,7 @@ class _Search:
     ----------
     stage, run : the stage and its records
     first : Recorded or None
-        Those of stage 1.
+        Records of stage 1.
     frozen : from records to the step from which W_ov was frozen
     i, row : the record that departs
     origin : int
@@ -353,12 +363,12 @@ class _Search:
     origin: int
 
     def cause(self) -> tuple[str | None, float | None]:
-        """The first cause that explains the record and the next ones, with rivals that do so too; its last number."""
+        """The first cause that explains the record and the next ones, joined with fitting rivals; its last number."""
         stage, run, i = self.stage, self.run, self.i
         if self.row.step == 0 or (i == 0 and self._next_conform()):
             return ANOTHER_START, None
         far = run.step[: i + CONFIRMED + 1][-1] > FIRST_STEPS or (self.origin and run.step[0] > 0)
-        found: list[tuple[Cause, list[float]]] = []
+        found: list[tuple[CandidateRule, list[float]]] = []
         for cause in causes(stage, run, self.first, i, self.frozen):
             if found and (not cause.rivals or cause.rivals != found[0][0].rivals):
                 break
@@ -375,23 +385,23 @@ class _Search:
 
     @cached_property
     def own(self) -> list[_Row]:
-        """The record and the next ones beside Algorithm 1."""
+        """The record and the next ones, with Algorithm 1's predictions."""
         return list(_followed(self.stage, self.run, _steps, self.i, self.i + self.further))
 
     @property
     def further(self) -> int:
-        """Number of further records that a cause has to explain in the end."""
+        """Number of further records that a cause finally has to explain."""
         step = self.run.step
         return max(CONFIRMED, int(np.searchsorted(step, step[self.i] + FURTHER, side="right")) - self.i - 1)
 
     @cached_property
     def clear(self) -> int:
-        """Which of them departs clearly: the first if it does, else the one that does most and has some after it."""
+        """Index of a clear departure: the first row, or else the clearest with records after it."""
         shares = [row.error / row.bar if row.bar > 0 else inf for row in self.own]
         return 0 if not shares[0] <= CLEAR else int(np.argmax(shares[: -CONFIRMED or None] or shares[:1]))
 
-    def _numbers(self, cause: Cause) -> list[float] | None:
-        """The numbers with which the record and the next ones conform under a cause, or None."""
+    def _numbers(self, cause: CandidateRule) -> list[float] | None:
+        """Fit a cause's numbers to the record and the next ones; None if it does not explain them."""
         first, at = self.origin if cause.remembers else self.i, self.clear
 
         def rows(values: Sequence[float], further: int, *, bars: bool = True) -> list[_Row]:
@@ -433,12 +443,12 @@ class _Search:
         return values
 
     def _close(self, row: _Row) -> bool:
-        """Whether a rule brings the record that departs clearly much closer."""
+        """Whether a rule's prediction of the clear departure is much closer."""
         departs, error = (float(np.linalg.norm(one.apart[row.known])) for one in (self.own[self.clear], row))
         return error < departs / CLEAR and row.bar < departs / CLEAR
 
     def _by_pattern(self, *, far: bool) -> tuple[str, float | None] | None:
-        """A cause that leaves more open than a number: step sizes, samples or roundings of each step."""
+        """A cause with unknowns at each step: step sizes, samples or roundings."""
         stage, run, i = self.stage, self.run, self.i
         if found := self._schedule():
             return found, None
@@ -451,7 +461,7 @@ class _Search:
         return self._rounded()
 
     def _schedule(self) -> str | None:
-        """Steps along the gradient whose length changes."""
+        """Steps along the gradient of scheduled lengths."""
         lengths = []
         for row in self.own:
             share = float(np.sum((row.apart + row.by) * row.by)) / row.moved**2 if row.moved else 0.0
@@ -465,7 +475,7 @@ class _Search:
         return f"a schedule of step sizes ({begun:.4g} at step {t}, {ended:.4g} at step {last})"
 
     def _rounded(self) -> tuple[str, float | None] | None:
-        """A lower precision than the file's: it explains all next errors, which differ and are of its size."""
+        """A lower precision than the file's that explains all next errors, which are noise of its size."""
         errors, changes = [row.apart for row in self.own], [row.by for row in self.own]
         if not unlike(errors):
             return None
@@ -481,7 +491,7 @@ class _Search:
 def _sloped(
     rows: Callable[[Sequence[float], int], list[_Row]], values: Sequence[float], further: int, at: int
 ) -> tuple[list[_Row], list[list[Floats]]]:
-    """Rows of a rule from one on, and the derivatives of their predictions by each of its numbers."""
+    """Rows of a rule from ``at`` on, and the derivatives of their predictions by each of its numbers."""
     found, slopes = rows(values, further)[at:], []
     for k, value in enumerate(values):
         nudged = rows([*values[:k], value * (1 + APART), *values[k + 1 :]], further)[at:]
@@ -491,13 +501,13 @@ def _sloped(
 
 
 def _flat(slopes: Sequence[Sequence[Floats]], bars: Sequence[float]) -> Floats:
-    """Derivatives of all entries over their bars, shape (numbers, entries); 0 where float64 does not hold them."""
+    """Derivatives of all entries over their bars, shape (numbers, entries); 0 beyond float64."""
     found = [np.concatenate([one.ravel() / bar for one, bar in zip(of, bars, strict=True)]) for of in slopes]
     return np.asarray(np.nan_to_num(np.array(found), nan=0.0, posinf=0.0, neginf=0.0))
 
 
 def _number(rows: Callable[[float], list[_Row]], p: float, q: float) -> float | None:
-    """The number with which the first record that depends on it is met."""
+    """Fit a number to the first record that depends on it, by the secant method."""
     at_p, at_q = rows(p), rows(q)
     moved = [
         k

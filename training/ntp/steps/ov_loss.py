@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.loss import Loss, Row, TokenGradient
-from marginaudit.training.ntp.steps.spaces import Space
+from marginaudit.training.ntp.steps.spaces import WeightSpace
 from marginaudit.training.ntp.steps.underflow import log_softplus, log_sum_exp
 
 
@@ -17,14 +17,14 @@ class OV(Loss):
 
     Parameters
     ----------
-    space : Space
+    space : WeightSpace
     answer : (tokens,) integer array
         n(x).
     reference : array in the space
         What of the iterate.
     """
 
-    def __init__(self, space: Space, answer: NDArray[np.int64], reference: Floats) -> None:
+    def __init__(self, space: WeightSpace, answer: NDArray[np.int64], reference: Floats) -> None:
         self.space = space
         self._V = len(answer)
         self.answer = answer
@@ -49,7 +49,7 @@ class OV(Loss):
         return np.where(self._other, -margins, -np.inf)
 
     def token_gradient(self, iterate: Iterate) -> TokenGradient:
-        """G, scaled by its largest entry; 0 at tokens that the weights do not act on."""
+        """G, scaled by its largest entry; 0 at tokens with an embedding of zeros."""
         margins = self.margins(iterate)
         log_odds = self._log_odds(margins)
         log_P = np.where(self.space.seen, log_odds - np.logaddexp(0.0, log_sum_exp(log_odds, axis=0)), -np.inf)

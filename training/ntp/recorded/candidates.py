@@ -1,4 +1,4 @@
-"""Possible causes of a departure from Algorithm 1: other rules, each tested on the recorded steps."""
+"""Candidate causes of a departure from Algorithm 1: other update rules, tested on the recorded steps."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from scipy.linalg import block_diag
 from scipy.optimize import nnls
 
 from marginaudit.orders.arrays import Floats
-from marginaudit.training.conformity import CLEAR, SLIGHT
+from marginaudit.training.departure import CLEAR, SLIGHT
 from marginaudit.training.ntp.recorded.gradients import Stage2Loss
 from marginaudit.training.ntp.recorded.rules import (
     ADAGRAD,
@@ -35,25 +35,25 @@ from marginaudit.training.ntp.recorded.rules import (
     unit,
     with_ov_moving,
 )
-from marginaudit.training.trajectory import Recorded
+from marginaudit.training.recorded_weights import Recorded
 
 TOGETHER = 12
-"""Records from which weights of samples are found, at most."""
+"""Largest number of records to fit weights of samples to."""
 
 FEWEST = 3
-"""Steps that show Muon, at least."""
+"""Least number of steps to identify Muon."""
 
 DRAWS, UNLIKELY = 20, 1e-6
-"""Random changes beside each step of a minibatch, and the chance at which that all are in the cone is no accident."""
+"""Random changes drawn for each step of a minibatch, and the largest chance of all steps to lie in their cones."""
 
 MUONS = ((0.95, True), (0.95, False), (0.9, True), (0.9, False), (0.0, False))
-"""Momentum of Muon, and whether it is Nesterov's."""
+"""Settings of Muon: momentum, and whether it is Nesterov's."""
 
 Frozen: TypeAlias = Callable[[Recorded, int], tuple[int, Stage] | None]
-"""The number of steps of stage 1 whose W_ov brings stage 2 closest to a record, with this W_ov."""
+"""From a record to the length of stage 1 whose W_ov brings stage 2 closest to it, and stage 2 with this W_ov."""
 
 MOST = 1000
-"""Classes of samples whose weights are looked for."""
+"""Largest number of classes of samples to fit weights of."""
 
 MOST_STEPS_A_RECORD = 5
 
@@ -63,26 +63,26 @@ ADAMW = 0.01
 """Default weight decay of AdamW."""
 
 OTHER_BETAS = (0.95, 0.98, 0.99)
-"""Other beta2 of Adam that are in use."""
+"""Other common values of Adam's beta2."""
 
 
 @dataclass(frozen=True)
-class Cause:
-    """A rule that may explain the steps.
+class CandidateRule:
+    """An update rule that may explain the steps.
 
     Attributes
     ----------
     words : str
-        With ``{0}`` where its first number stands.
-    rule : from a stage and the numbers to the rule
+        Description, with ``{0}`` for its first number.
+    rule : callable, from a stage and the numbers to the rule
     starts : pairs of numbers
-        Where the search for each number begins.
+        Two initial values of each number, for the secant method.
     remembers : bool
         Whether a step depends on the steps before it.
     stage : Stage or None
-        In place of the stage that departs.
+        Replaces the stage that departs.
     rivals : str
-        Causes of one such name, next to each other, may all fit: then all are named.
+        Group of adjacent candidates; if several fit, all are named.
     """
 
     words: str
@@ -93,47 +93,49 @@ class Cause:
     rivals: str = ""
 
 
-def causes(stage: Stage, run: Recorded, first: Recorded | None, i: int, frozen: Frozen) -> Iterator[Cause]:
-    """Causes for a stage that departs at record ``i``, in the order of trial; ``first`` is the run of stage 1."""
+def causes(stage: Stage, run: Recorded, first: Recorded | None, i: int, frozen: Frozen) -> Iterator[CandidateRule]:
+    """Candidates for a stage that departs at record ``i``, in order of trial; ``first`` is the run of stage 1."""
     yield from _lengths(stage, run, i)
     lr, square = stage.lr, stage.loss.E.shape[0] == stage.loss.E.shape[1]
     if stage.number == 2 or square:
         name = "W_ov" if stage.number == 1 else "W_kq"
-        yield Cause(f"a transposed {name}", lambda stage: transposed(normalised(stage, lr)))
+        yield CandidateRule(f"a transposed {name}", lambda stage: transposed(normalised(stage, lr)))
     for words, weights in stage.loss.other_weights().items():
         name = f"the mean over other weights than {'1' if stage.number == 1 else 'pi'} ({words})"
-        yield Cause(name, lambda stage, weights=weights: normalised(stage, lr, weights))
+        yield CandidateRule(name, lambda stage, weights=weights: normalised(stage, lr, weights))
     if isinstance(stage.loss, Stage2Loss):
         d = stage.loss.E.shape[1]
-        yield Cause("scores divided by sqrt(d)", lambda stage: normalised(stage, lr, scale=1 / np.sqrt(d)))
+        yield CandidateRule("scores divided by sqrt(d)", lambda stage: normalised(stage, lr, scale=1 / np.sqrt(d)))
         for words, loss in stage.loss.other_keys().items():
-            yield Cause(f"another mask ({words})", lambda stage, loss=loss: normalised(replace(stage, loss=loss), lr))
+            yield CandidateRule(
+                f"another mask ({words})", lambda stage, loss=loss: normalised(replace(stage, loss=loss), lr)
+            )
         if found := frozen(run, i):
             T, other = found
-            yield Cause(f"W_ov after {T} steps", lambda stage: normalised(stage, lr), stage=other)
+            yield CandidateRule(f"W_ov after {T} steps", lambda stage: normalised(stage, lr), stage=other)
         yield from (replace(cause, remembers=True) for cause in _ov_not_frozen(stage, stage.loss, run, first))
-    yield Cause("each column of the gradient normalised by itself", lambda stage: by_column(stage, lr))
+    yield CandidateRule("each column of the gradient normalised by itself", lambda stage: by_column(stage, lr))
     yield from (replace(cause, remembers=True) for cause in _by_entry(lr))
     yield from (replace(cause, remembers=True) for cause in _momentum(lr))
     yield from _decay(lr)
     fitted = _fitted_weights(stage, run, i)
     if fitted is not None:
         words = f"the mean over other weights than {'1' if stage.number == 1 else 'pi'} (found by least squares)"
-        yield Cause(words, lambda stage: normalised(stage, lr, fitted))
+        yield CandidateRule(words, lambda stage: normalised(stage, lr, fitted))
 
 
-def _lengths(stage: Stage, run: Recorded, i: int) -> Iterator[Cause]:
+def _lengths(stage: Stage, run: Recorded, i: int) -> Iterator[CandidateRule]:
     """Steps along the gradient, of another length or number."""
     lr = stage.lr
     sizes = ((lr, 2 * lr),)
-    yield Cause("step size 0", lambda stage: normalised(stage, 0.0))
+    yield CandidateRule("step size 0", lambda stage: normalised(stage, 0.0))
     t = int(run.step[i])
     skipped, twice = (lambda stage, k=k: once(several(normalised(stage, lr), k), normalised(stage, lr)) for k in (0, 2))
-    yield Cause(f"step {t} skipped", skipped)
-    yield Cause(f"step {t} taken twice", twice)
+    yield CandidateRule(f"step {t} skipped", skipped)
+    yield CandidateRule(f"step {t} taken twice", twice)
     for k in range(2, MOST_STEPS_A_RECORD + 1):
-        yield Cause(f"{k} steps taken as one", lambda stage, k=k: several(normalised(stage, lr), k))
-    yield Cause("gradient not normalised", lambda stage: gradient_descent(stage, lr))
+        yield CandidateRule(f"{k} steps taken as one", lambda stage, k=k: several(normalised(stage, lr), k))
+    yield CandidateRule("gradient not normalised", lambda stage: gradient_descent(stage, lr))
     norms: dict[str, Callable[[Floats], float]] = {
         "its largest entry": lambda G: float(np.abs(G).max()),
         "the sum of its absolute values": lambda G: float(np.abs(G).sum()),
@@ -141,10 +143,10 @@ def _lengths(stage: Stage, run: Recorded, i: int) -> Iterator[Cause]:
         "its squared norm": lambda G: float((G**2).sum()),
     }
     for words, norm in norms.items():
-        yield Cause(f"gradient divided by {words}", lambda stage, norm=norm: over_norm(stage, lr, norm))
-    size = Cause("another step size ({0:.6g})", normalised, sizes, rivals="length")
+        yield CandidateRule(f"gradient divided by {words}", lambda stage, norm=norm: over_norm(stage, lr, norm))
+    size = CandidateRule("another step size ({0:.6g})", normalised, sizes, rivals="length")
     epsilon = _epsilon(stage, run, i)
-    by_epsilon = Cause(
+    by_epsilon = CandidateRule(
         "epsilon in the norm ({0:.4g})",
         lambda stage, by: guarded(stage, lr, by),
         ((epsilon / 2, epsilon),),
@@ -152,40 +154,42 @@ def _lengths(stage: Stage, run: Recorded, i: int) -> Iterator[Cause]:
     )
     slight = 0 < epsilon < SLIGHT * float(np.linalg.norm(_gradient(stage, run, i)))
     yield from ([by_epsilon] if slight else [size, by_epsilon] if epsilon > 0 else [size])
-    yield Cause("gradient not normalised, and another step size ({0:.4g})", gradient_descent, sizes, rivals="length")
+    yield CandidateRule(
+        "gradient not normalised, and another step size ({0:.4g})", gradient_descent, sizes, rivals="length"
+    )
     norm_here = float(np.linalg.norm(_gradient(stage, run, i)))
-    yield Cause(
+    yield CandidateRule(
         "gradient clipped at norm {0:.4g}, not normalised",
         lambda stage, most: clipped(stage, lr, most),
         ((norm_here / 2, norm_here / 4),),
     )
 
 
-def _by_entry(lr: float) -> Iterator[Cause]:
+def _by_entry(lr: float) -> Iterator[CandidateRule]:
     """Sign descent, and optimizers that divide each entry of the gradient by its own size."""
     sizes = ((lr, 2 * lr),)
-    yield Cause("sign descent (step size {0:.4g})", sign, sizes, rivals="sign")
-    yield Cause("Adam (step size {0:.4g})", adaptive, sizes, rivals="Adam")
-    yield Cause(
+    yield CandidateRule("sign descent (step size {0:.4g})", sign, sizes, rivals="sign")
+    yield CandidateRule("Adam (step size {0:.4g})", adaptive, sizes, rivals="Adam")
+    yield CandidateRule(
         f"AdamW (step size {{0:.4g}}, weight decay {ADAMW})",
         lambda stage, lr: adaptive(stage, lr, ADAM, ADAMW),
         sizes,
         rivals="Adam",
     )
-    yield Cause(
+    yield CandidateRule(
         "AdamW (step size {0:.4g}, weight decay {1:.4g})",
         lambda stage, lr, decay: adaptive(stage, lr, ADAM, decay),
         (*sizes, (ADAMW, 2 * ADAMW)),
     )
     for beta in OTHER_BETAS:
         constants = (ADAM[0], beta, ADAM[2])
-        yield Cause(
+        yield CandidateRule(
             f"Adam (step size {{0:.4g}}, beta2 {beta})",
             lambda stage, lr, constants=constants: adaptive(stage, lr, constants),
             sizes,
         )
     for name, constants in (("RMSprop", RMSPROP), ("Adagrad", ADAGRAD)):
-        yield Cause(
+        yield CandidateRule(
             f"{name} (step size {{0:.4g}})",
             lambda stage, lr, constants=constants: adaptive(stage, lr, constants, corrected=False),
             sizes,
@@ -193,44 +197,44 @@ def _by_entry(lr: float) -> Iterator[Cause]:
         )
 
 
-def _momentum(lr: float) -> Iterator[Cause]:
+def _momentum(lr: float) -> Iterator[CandidateRule]:
     betas, size = (0.5, 0.9), (lr, 2 * lr)
     words = "momentum ({0:.4g})"
-    yield Cause(words, lambda stage, beta: momentum(normalised(stage, lr), beta), (betas,))
+    yield CandidateRule(words, lambda stage, beta: momentum(normalised(stage, lr), beta), (betas,))
     words = "momentum ({0:.4g}), and gradient not normalised"
-    yield Cause(words, lambda stage, beta: momentum(gradient_descent(stage, lr), beta), (betas,))
+    yield CandidateRule(words, lambda stage, beta: momentum(gradient_descent(stage, lr), beta), (betas,))
     words = "momentum ({1:.4g}), and another step size ({0:.4g})"
-    yield Cause(words, lambda stage, lr, beta: momentum(normalised(stage, lr), beta), (size, betas))
+    yield CandidateRule(words, lambda stage, lr, beta: momentum(normalised(stage, lr), beta), (size, betas))
     words = "momentum ({1:.4g}), gradient not normalised, and another step size ({0:.4g})"
-    yield Cause(words, lambda stage, lr, beta: momentum(gradient_descent(stage, lr), beta), (size, betas))
+    yield CandidateRule(words, lambda stage, lr, beta: momentum(gradient_descent(stage, lr), beta), (size, betas))
     words = "Nesterov's momentum ({1:.4g}), gradient not normalised, and another step size ({0:.4g})"
-    yield Cause(
+    yield CandidateRule(
         words, lambda stage, lr, beta: momentum(gradient_descent(stage, lr), beta, nesterov=True), (size, betas)
     )
     words = "momentum ({0:.4g}), as a running mean"
-    yield Cause(words, lambda stage, beta: momentum(normalised(stage, lr), beta, share=1 - beta), (betas,))
+    yield CandidateRule(words, lambda stage, beta: momentum(normalised(stage, lr), beta, share=1 - beta), (betas,))
     words = "Nesterov's momentum ({0:.4g})"
-    yield Cause(words, lambda stage, beta: momentum(normalised(stage, lr), beta, nesterov=True), (betas,))
+    yield CandidateRule(words, lambda stage, beta: momentum(normalised(stage, lr), beta, nesterov=True), (betas,))
     words = "Nesterov's momentum ({0:.4g}), and gradient not normalised"
-    yield Cause(words, lambda stage, beta: momentum(gradient_descent(stage, lr), beta, nesterov=True), (betas,))
+    yield CandidateRule(words, lambda stage, beta: momentum(gradient_descent(stage, lr), beta, nesterov=True), (betas,))
 
 
-def _decay(lr: float) -> Iterator[Cause]:
+def _decay(lr: float) -> Iterator[CandidateRule]:
     """Weight decay beside the step or in the gradient."""
     strength, size = (0.01, 0.1), (lr, 2 * lr)
-    yield Cause("weight decay ({0:.4g})", lambda stage, by: decayed(normalised(stage, lr), lr, by), (strength,))
-    yield Cause("weight decay ({0:.4g}) in the gradient", lambda stage, by: coupled(stage, lr, by), (strength,))
-    yield Cause(
+    yield CandidateRule("weight decay ({0:.4g})", lambda stage, by: decayed(normalised(stage, lr), lr, by), (strength,))
+    yield CandidateRule("weight decay ({0:.4g}) in the gradient", lambda stage, by: coupled(stage, lr, by), (strength,))
+    yield CandidateRule(
         "weight decay ({0:.4g}), and gradient not normalised",
         lambda stage, by: coupled(stage, lr, by, normal=False),
         (strength,),
     )
-    yield Cause(
+    yield CandidateRule(
         "weight decay ({1:.4g}), gradient not normalised, and another step size ({0:.4g})",
         lambda stage, lr, by: coupled(stage, lr, by, normal=False),
         (size, strength),
     )
-    yield Cause(
+    yield CandidateRule(
         "momentum ({1:.4g}), weight decay ({2:.4g}), gradient not normalised, and another step size ({0:.4g})",
         lambda stage, lr, beta, by: momentum(coupled(stage, lr, by, normal=False), beta),
         (size, (0.5, 0.9), strength),
@@ -239,13 +243,13 @@ def _decay(lr: float) -> Iterator[Cause]:
 
 
 def _gradient(stage: Stage, run: Recorded, i: int) -> Floats:
-    """The gradient from which the step to record ``i`` is taken."""
+    """Gradient of the step to record ``i``."""
     W = np.asarray(run.weights[i - 1], np.float64) if i else np.zeros(run.weights.shape[1:])
     return stage.gradient(W).value
 
 
 def _epsilon(stage: Stage, run: Recorded, i: int) -> float:
-    """The epsilon with which the mean step to record ``i`` has its length, about; 0 where there is none."""
+    """Estimate of the epsilon that gives the mean step to record ``i`` its length; 0 if none does."""
     W, before = (np.asarray(run.weights[i - 1], np.float64), run.step[i - 1]) if i else (np.zeros(1), 0)
     length = float(np.linalg.norm(run.weights[i] - W)) / int(run.step[i] - before)
     norm = float(np.linalg.norm(_gradient(stage, run, i)))
@@ -253,10 +257,10 @@ def _epsilon(stage: Stage, run: Recorded, i: int) -> float:
 
 
 def _fitted_weights(stage: Stage, run: Recorded, i: int) -> Floats | None:
-    """Weights of the classes with which the steps to record ``i`` and the next ones have their directions, if any may.
+    """Fit weights of the classes to the directions of the steps to record ``i`` and the next ones.
 
     Least squares for weights w >= 0 and lengths s >= 0 of the gradients, the first of which is 1: the sum of w_c G_c is
-    -s change / lr, entry by entry. None where steps are left out, or there are no more equations than numbers.
+    -s change / lr, entry by entry. None if steps are left out, or equations do not outnumber the unknowns.
     """
     classes = stage.loss.classes
     if i == 0 or classes > MOST:
@@ -277,10 +281,10 @@ def _fitted_weights(stage: Stage, run: Recorded, i: int) -> Floats | None:
 
 
 def minibatch(stage: Stage, run: Recorded, i: int) -> bool:
-    """Whether each step from record ``i`` on is along a mean over some of the samples, others at each step.
+    """Whether each step from record ``i`` on averages some of the samples, different ones each time.
 
-    Each change is then in the cone of the samples' gradients. A share of random changes is there too: the chance that
-    all of these steps are has to be below `UNLIKELY`.
+    Each change then lies in the cone of the samples' gradients. Some random changes do too: the chance that all of
+    these steps do must be below `UNLIKELY`.
     """
     classes, rng, chance = stage.loss.classes, np.random.default_rng(0), 1.0
     if classes > MOST:
@@ -302,7 +306,7 @@ def minibatch(stage: Stage, run: Recorded, i: int) -> bool:
 
 
 def muon(stage: Stage, run: Recorded, i: int, origin: int) -> float | None:
-    """The step size of Muon, about, if steps from record ``i`` on make the singular values of the momentum alike.
+    """Estimate of Muon's step size, if steps from record ``i`` on equalise the momentum's singular values; else None.
 
     Newton-Schulz iterations bring them within a factor of 2 of each other, and are often done in half precision.
     Momentum begins with the step to record ``origin``.
@@ -324,7 +328,7 @@ def muon(stage: Stage, run: Recorded, i: int, origin: int) -> float | None:
 
 
 def _alike(m: Floats, change: Floats) -> float:
-    """The size of all singular values of a change that has the singular vectors of m, whose own differ; 0 if none."""
+    """Common singular value of a change with the singular vectors of m, if those of m differ; else 0."""
     if not np.isfinite(m).all():
         return 0.0
     U, singular, Vt = np.linalg.svd(m)
@@ -338,7 +342,7 @@ def _alike(m: Floats, change: Floats) -> float:
 
 
 def single_steps(run: Recorded, first: int, last: int) -> Iterator[tuple[Floats, Floats]]:
-    """The weights before and after each step from record ``first`` on, until steps are left out; W = 0 at step 0."""
+    """Weights before and after each step from record ``first`` on, up to the first gap; W = 0 at step 0."""
     for k in range(first, min(last, len(run.step))):
         if int(run.step[k]) - (int(run.step[k - 1]) if k else 0) != 1:
             return
@@ -352,22 +356,22 @@ def _by_class(stage: Stage, W: Floats) -> tuple[Floats, Floats]:
     return np.array([one.value.ravel() for one in found]).T, np.array([one.rounding.ravel() for one in found]).T
 
 
-def _ov_not_frozen(stage: Stage, loss: Stage2Loss, run: Recorded, first: Recorded | None) -> Iterator[Cause]:
-    """W_ov not frozen: it is as recorded at the same step, goes on with stage 1, or descends on the loss of stage 2."""
+def _ov_not_frozen(stage: Stage, loss: Stage2Loss, run: Recorded, first: Recorded | None) -> Iterator[CandidateRule]:
+    """Candidates with a moving W_ov: as recorded at the same step, by stage 1, or by descent on the loss of stage 2."""
     lr, u, before = stage.lr, stage.u, stage.before
     words = NOT_FROZEN
     if first is not None and len(first.step) > 1:
         for ahead in dict.fromkeys((0, max(0, int(first.step[-1] - run.step[-1])))):
             how = f"as recorded {ahead} steps later" if ahead else "as recorded at each step"
-            yield Cause(f"{words} ({how})", lambda stage, ahead=ahead: _beside(stage, first, ahead))
+            yield CandidateRule(f"{words} ({how})", lambda stage, ahead=ahead: _beside(stage, first, ahead))
     if before is None:
         return
 
     def on_l0(W_ov: Floats, _: Floats) -> Floats:
         return -before.lr * unit(before.gradient(W_ov), u)[0]
 
-    yield Cause(f"{words} (goes on with stage 1)", lambda stage: with_ov_moving(stage, lr, on_l0))
-    yield Cause(f"{words} (both normalised together)", lambda stage: together(stage, loss))
+    yield CandidateRule(f"{words} (goes on with stage 1)", lambda stage: with_ov_moving(stage, lr, on_l0))
+    yield CandidateRule(f"{words} (both normalised together)", lambda stage: together(stage, loss))
     for size in dict.fromkeys((lr, before.lr)):
         for normal in (True, False):
 
@@ -376,11 +380,11 @@ def _ov_not_frozen(stage: Stage, loss: Stage2Loss, run: Recorded, first: Recorde
                 return -size * (unit(found, u)[0] if normal else found.value)
 
             how = f"descends on Loss{'' if normal else ', not normalised'}, step size {size:.6g}"
-            yield Cause(f"{words} ({how})", lambda stage, on_loss=on_loss: with_ov_moving(stage, lr, on_loss))
+            yield CandidateRule(f"{words} ({how})", lambda stage, on_loss=on_loss: with_ov_moving(stage, lr, on_loss))
 
 
 def _beside(stage: Stage, first: Recorded, ahead: int) -> Rule:
-    """Steps with the W_ov that was recorded ``ahead`` steps later, or last before that."""
+    """Steps with the last W_ov recorded up to ``ahead`` steps later."""
     t = ahead
 
     def step(W: Floats) -> tuple[Floats, float]:

@@ -10,10 +10,10 @@ import pytest
 
 from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.record import Recorder
-from marginaudit.training.conformity import Compared, Departure
+from marginaudit.training.departure import Departure, StageComparison
 from marginaudit.training.ntp import train
-from marginaudit.training.ntp.recorded.conformity import compared
-from marginaudit.training.ntp.recorded.gradients import Gradient, Stage1Loss
+from marginaudit.training.ntp.recorded.comparison import compared
+from marginaudit.training.ntp.recorded.gradients import Stage1Loss, TextbookGradient
 from marginaudit.training.ntp.recorded.rules import Stage, adaptive, stage1_rounding, textbook
 from marginaudit.training.ntp.recorded.trajectory import Trajectory, read_trajectory
 from marginaudit.training.ntp.start import step_sizes
@@ -35,7 +35,7 @@ def read(tmp_path: Path, data: Dataset, recorder: Recorder) -> Trajectory:
     return read_trajectory(tmp_path / "run.npz", data)
 
 
-def stages(tmp_path: Path, data: Dataset, recorder: Recorder) -> list[Compared]:
+def stages(tmp_path: Path, data: Dataset, recorder: Recorder) -> list[StageComparison]:
     return compared(data, read(tmp_path, data, recorder))
 
 
@@ -330,7 +330,7 @@ def test_pytorch_conforms(alone: bool, dtype: str, tmp_path: Path) -> None:
 
 def test_adams_bar_has_the_error_of_both_moments() -> None:
     """At the first step it is lr g/|g|; m and v are each off by the gradient's bar."""
-    found = Gradient(np.array([[4.0, -2.0]]), np.array([[0.25, 0.25]]))
+    found = TextbookGradient(np.array([[4.0, -2.0]]), np.array([[0.25, 0.25]]))
     stage: Any = SimpleNamespace(gradient=lambda W: found, u=0.0)
     change, bar = adaptive(stage, 0.5)(np.zeros((1, 2)))
     np.testing.assert_allclose(change, [[-0.5, 0.5]], rtol=1e-7)

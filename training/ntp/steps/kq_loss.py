@@ -17,11 +17,11 @@ from marginaudit.training.ntp.steps.underflow import LOST, log_expm1, log_softpl
 LOG_HALF = -log(2.0)
 
 LARGEST_LOG = 600.0
-"""Magnitudes above exp(600) times the largest value are cut: they hide the gradient either way."""
+"""Magnitudes above exp(600) times the largest value are cut off; they hide the gradient either way."""
 
 
 class Fluxes(NamedTuple):
-    """g_x - g_u for each pair of places of one class: sign, log |.|, and the log of what it was computed from."""
+    """g_x - g_u for each pair of places of one class: sign, log |.|, and the log of the sum of absolute terms."""
 
     sign: Floats
     log_value: Floats
@@ -32,14 +32,14 @@ class KQ(Loss):
     r"""Loss of eq. 1 as a function of the scores s_x = x^T W_kq q, W_ov frozen.
 
     For a class (merged samples) with frequency pi, attention phi over its tokens, logits
-    z_v = sum_x phi_x B[v, x] and g_x = sum_v (P_v - [v = y]) B[v, x], eq. 6 of arXiv 2409.17335 says
+    z_v = sum_x phi_x B[v, x] and g_x = sum_v (P_v - [v = y]) B[v, x], eq. 6 of arXiv 2409.17335 reads
     dLoss/ds_x = pi phi_x (g_x - sum_u phi_u g_u) = sum_u pi phi_x phi_u (g_x - g_u): antisymmetric fluxes
-    between the tokens, so that a class's entries sum to 0. Each flux is computed without subtracting
-    nearly equal numbers, its size in logarithms; all are divided by the largest before they are summed,
-    so nothing underflows however large the margins of W_ov or of the scores are.
+    between the tokens, so that a class's entries sum to 0. Each flux is computed without cancellation, in logarithms,
+    and divided by the largest before summation, so that none underflows at any size of the margins of W_ov or of the
+    scores.
 
-    Subclasses compute g_x - g_u: `CommonMargin`, `GeneralB`. They name the *places* between which fluxes
-    run, which are runs of edges with equal g.
+    Subclasses compute g_x - g_u: `CommonMargin`, `GeneralB`. They define *places*, runs of edges with equal g, between
+    which fluxes run.
     """
 
     places: int
@@ -51,7 +51,7 @@ class KQ(Loss):
     """(fluxes,) the two places of each."""
 
     margin_size: float
-    """Largest |margin| of W_ov (twice that for a general B: how far two margins may lie apart)."""
+    """Largest |margin| of W_ov (for a general B twice that: the largest difference of two margins)."""
 
     def __init__(self, space: TokenKQ | EmbeddedKQ, classes: SampleClasses, V: int, reference: Floats) -> None:
         self.space: TokenKQ | EmbeddedKQ = space
@@ -90,7 +90,7 @@ class KQ(Loss):
         return normalised(self.classes, offsets + self._log_multiplicity)
 
     def token_gradient(self, iterate: Iterate) -> TokenGradient:
-        """dLoss/dS on the pairs; 0 at queries that the weights do not act on."""
+        """dLoss/dS on the pairs; 0 at queries with an embedding of zeros."""
         classes = self.classes
         log_phi = self.log_phi(iterate)
         log_weight = self.place_log_weights(log_phi)
@@ -187,7 +187,7 @@ class CommonMargin(KQ):
     P_v - P_w = P_v (1 - exp(-A (Phi_v - Phi_w))), v being the larger. Equal to, for n(x) != y,
     A phi_x [P_{n(x)} + sum_{v != y} P_v (Phi_y - Phi_v)], and for n(x) = y,
     -A phi_x sum_{v != y} P_v [(1 - Phi_y) + Phi_v]; n need not be injective, nor y be in the sentence.
-    What is measured of ``log_phi`` is so along its last axis, for one state or several.
+    Measurements run along the last axis of ``log_phi``, for one state or several.
     """
 
     def __init__(
@@ -233,7 +233,7 @@ class CommonMargin(KQ):
         return self._log_odds(self._leads(Phi, of_label), self._A * of_label)
 
     def fluxes(self, log_phi: Floats) -> Fluxes:
-        """A (P_x + Q) or A (P_x - P_u), probabilities being over that of the label with the largest."""
+        """A (P_x + Q) or A (P_x - P_u), with probabilities relative to the largest."""
         owner = self.classes.slot_class
         Phi, of_label = self._label_weights(log_phi)
         lead = self._leads(Phi, of_label)
@@ -250,7 +250,7 @@ class CommonMargin(KQ):
         with np.errstate(divide="ignore"):
             difference = larger + np.log(-np.expm1(-np.abs(ahead)))
         sign = np.concatenate([np.ones(cut), np.sign(ahead)])
-        # equal labels are equal exactly (the same operations on the same numbers), so no rounding is left
+        # equal labels have exactly equal numbers (from the same operations), so no rounding remains
         magnitude = np.where(ahead == 0, -np.inf, larger)
         return Fluxes(
             sign,
@@ -271,7 +271,7 @@ class CommonMargin(KQ):
         return log_sum_exp(self._log_frequency + log_softplus(summed - log_floor_Z), axis=-1)
 
     def _log_gain(self, log_x: Floats, lead: Floats) -> Floats:
-        """log((exp(A x) - 1) exp(-A)) from log x and A x - A, the one that is not a difference of like numbers."""
+        """log((exp(A x) - 1) exp(-A)) from log x and A x - A, free of cancellation."""
         far = log_x > LOG_HALF
         with np.errstate(divide="ignore"):
             near_A = lead + np.log(-np.expm1(-self._A * np.exp(np.where(far, log_x, 0.0))))
@@ -296,7 +296,7 @@ class GeneralB(KQ):
 
     @staticmethod
     def size(classes: SampleClasses, V: int) -> int:
-        """Numbers held: a margin per label of each edge and of each two edges of a class."""
+        """Memory in numbers: a margin per label of each edge and of each pair of edges of a class."""
         edges = np.bincount(classes.edge_class)
         return int(np.sum(edges * (edges + 1) // 2)) * V
 
@@ -341,7 +341,7 @@ def normalised(classes: SampleClasses, log_weight: Floats) -> Floats:
 
 
 def class_log_weights(classes: SampleClasses, log_phi: Floats, chosen: NDArray[np.bool_]) -> Floats:
-    """log of each class's attention on the chosen edges; -inf where it has none."""
+    """log of each class's attention on the chosen edges; -inf without one."""
     return segment_log_sum_exp(np.where(chosen, log_phi, -np.inf), classes.first_edge, classes.edge_class)
 
 

@@ -1,8 +1,8 @@
-"""A recorded trajectory as a `Training`: our own run's measurements, at the recorded weights.
+"""A recorded trajectory as a `Training`: the usual measurements, at the recorded weights.
 
-How far the weights are off depends on whether the run conforms. Of one that does, it is the distance from the exact
-Algorithm 1: from each record our own steps lead to the next one, and by how much they miss it counts as that step's
-rounding (`Iterate.direction` says how errors grow; in stage 1 of orthonormal tokens the exact weights are known). Of
+The error of the weights depends on whether the run conforms. For a conforming run it is the distance from the exact
+Algorithm 1: the distance of each record from our own steps from the previous one counts as rounding of that step
+(`Iterate.direction` derives the growth of errors; in stage 1 of orthonormal tokens the exact weights are known). For
 any other run it is the rounding of the record itself, u ||W||.
 """
 
@@ -15,43 +15,47 @@ import numpy as np
 
 from marginaudit.margins.ntp import MaxMargin
 from marginaudit.orders.ntp import Dataset, check_assumption
-from marginaudit.training.conformity import Compared
+from marginaudit.training.departure import StageComparison
 from marginaudit.training.ntp.model.classes import sample_classes
-from marginaudit.training.ntp.recorded.conformity import STEPS1
+from marginaudit.training.ntp.recorded.comparison import STEPS1
 from marginaudit.training.ntp.recorded.trajectory import Trajectory
 from marginaudit.training.ntp.records import Floats, Stage1, columns
 from marginaudit.training.ntp.stage1 import SPREAD_TOLERANCE, First, first_of, first_stage, on_the_law, stage1_start
-from marginaudit.training.ntp.stage2 import Problem, Steps, asymptotics, trained
+from marginaudit.training.ntp.stage2 import Problem, Stage2Result, asymptotics, trained
 from marginaudit.training.ntp.start import Settings
-from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
 from marginaudit.training.ntp.steps.loss import Loss, Row, rows
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.stepper import Stepper
 from marginaudit.training.ntp.trained import Training
-from marginaudit.training.trajectory import Recorded
+from marginaudit.training.recorded_weights import Recorded
 
 MOST_NUMBERS = 20_000_000
-"""Scores that the records of stage 2 may hold; of a longer trajectory log-spaced records are measured."""
+"""Limit on the scores in the records of stage 2; of a longer trajectory log-spaced records are measured."""
 
 FEWEST = 100
 """Fewest records measured."""
 
 Entered: TypeAlias = tuple[Floats, float]
-"""The weights in the space of a loss, and the norm of what lies outside of it."""
+"""The weights in the space of a loss, and the norm of the rest."""
 
 States: TypeAlias = Iterator[tuple[int, Iterate]]
 
 
 def recorded_training(
-    dataset: Dataset, trajectory: Trajectory, stages: Sequence[Compared], ov: MaxMargin | None, kq: MaxMargin | None
+    dataset: Dataset,
+    trajectory: Trajectory,
+    stages: Sequence[StageComparison],
+    ov: MaxMargin | None,
+    kq: MaxMargin | None,
 ) -> Training:
-    """Both stages at the recorded weights; a stage that is not recorded has no records.
+    """Both stages, measured at the recorded weights; an unrecorded stage has no records.
 
     Parameters
     ----------
-    stages : sequence of Compared
-        Whether the stages of the trajectory conform, and with which step sizes. A stage that departs, or has records
-        that rounding hides, is measured at its weights alone.
+    stages : sequence of StageComparison
+        Comparison of the stages with Algorithm 1, with step sizes. A stage with a departure or undecided records is
+        measured at its weights alone.
     ov, kq : MaxMargin or None
         W*_ov and W*_kq.
     """
@@ -65,9 +69,9 @@ def recorded_training(
     measured = own if first is None else _stage1(run, first, eta0, ov, conforms=own is not None)
     base = own or measured
     if base is None or measured is None:
-        raise TypeError("a stage that is not recorded does not depart")
+        raise TypeError("departure of a stage that is not recorded")
     if second is None:
-        found = trained(run, base, eta, (), kq, lambda problem: Steps([], problem.iterate))
+        found = trained(run, base, eta, (), kq, lambda problem: Stage2Result([], problem.iterate))
     else:
         found = _stage2(run, second, base, eta, kq, conforms=not departs)
     return replace(
@@ -98,12 +102,12 @@ def _stage1(run: Settings, record: Recorded, eta0: float, ov: MaxMargin | None, 
     elif run.orthonormal and run.dataset.V > 1:
         states = _beside_the_law(iterate, record, kept, entered, lambda t: on_the_law(iterate, loss.answer, t))
     else:
-        states = _beside_own_steps(Descent(loss), iterate, record, kept, entered)
+        states = _beside_own_steps(Stepper(loss), iterate, record, kept, entered)
     found, last = _rows(loss, states, iterate)
     first = first_of(run, loss, last, found, None)
     one = np.sqrt(2) * last.state_error * float(np.linalg.norm(E, 2)) + first.margin_error
     common = first.margin >= 0 and first.spread <= SPREAD_TOLERANCE * first.margin + one
-    return first._replace(common=common, margin_error=one)  # of each margin and of their mean, which the spread is from
+    return first._replace(common=common, margin_error=one)  # bounds each margin and their mean, hence the spread
 
 
 def _stage2(
@@ -124,16 +128,16 @@ def _stage2(
         run, kept = run._replace(orthonormal=False), _kept(record, V * V)
     entered = enter if run.orthonormal else _as_it_is
 
-    def followed(problem: Problem) -> Steps:
+    def followed(problem: Problem) -> Stage2Result:
         loss, exact, iterate = problem.loss, problem.exact, problem.iterate
         if conforms:
-            states = _beside_own_steps(problem.descent, iterate, record, kept, entered)
+            states = _beside_own_steps(problem.stepper, iterate, record, kept, entered)
         else:
             states = _as_recorded(iterate, record, kept, entered)
         found, last = _rows(loss, states, iterate)
         if exact is None or not isinstance(loss, ReducedKQ):
-            return Steps(found, last)
-        return Steps(found, last, asymptotics=asymptotics(run.dataset, loss, exact, None))
+            return Stage2Result(found, last)
+        return Stage2Result(found, last, asymptotics=asymptotics(run.dataset, loss, exact, None))
 
     return trained(run, first, eta, record.step[kept].tolist(), kq, followed)
 
@@ -143,7 +147,7 @@ def _as_it_is(W: Floats) -> Entered:
 
 
 def _kept(record: Recorded, numbers: int) -> list[int]:
-    """The records to measure: all, or log-spaced ones where records are large."""
+    """Records to measure: all, or log-spaced ones if records are large."""
     count, most = len(record.step), max(FEWEST, MOST_NUMBERS // numbers)
     if count <= most:
         return list(range(count))
@@ -156,13 +160,13 @@ def _weights(record: Recorded, kept: Sequence[int]) -> Iterator[tuple[int, Float
 
 
 def _inside(record: Recorded, kept: Sequence[int], enter: Callable[[Floats], Entered]) -> bool:
-    """Whether all weights lie in a space, up to the rounding of W E^T: where entries that ought to be 0 are not."""
+    """Whether all weights lie in a space, up to the rounding of W E^T in entries outside of it."""
     share = (len(record.weights[0]) + 8) * (record.roundoff + EPS)
     return all(enter(W)[1] <= share * np.linalg.norm(W) for _, W in _weights(record, kept))
 
 
 def _as_recorded(iterate: Iterate, record: Recorded, kept: Sequence[int], enter: Callable[[Floats], Entered]) -> States:
-    """The states of a run that is not Algorithm 1, off by their own rounding; rho is W, as there are no known steps."""
+    """States of a run that is not Algorithm 1, with their own rounding; rho is W, as the steps are unknown."""
     for t, W in _weights(record, kept):
         inside, outside = enter(W)
         found = iterate.placed(0, inside)
@@ -177,7 +181,7 @@ def _beside_the_law(
     enter: Callable[[Floats], Entered],
     law: Callable[[int], Floats],
 ) -> States:
-    """The states of a run on a known curve, off by their distance from it; ``law`` is rho on it."""
+    """States of a run on a known curve, with their distance from it as error; ``law`` is rho on it."""
     for t, W in _weights(record, kept):
         found, outside = _placed(iterate, t, W, enter)
         found.local_error = float(np.hypot(np.linalg.norm(found.rest - law(t)), outside)) + _rounding(found, W)
@@ -185,13 +189,13 @@ def _beside_the_law(
 
 
 def _beside_own_steps(
-    descent: Descent, iterate: Iterate, record: Recorded, kept: Sequence[int], enter: Callable[[Floats], Entered]
+    stepper: Stepper, iterate: Iterate, record: Recorded, kept: Sequence[int], enter: Callable[[Floats], Entered]
 ) -> States:
-    """States of a conforming run, with error bars from its steps' distance to ours and its growth."""
+    """States of a conforming run, with error bars from the distance of its steps to ours and its growth."""
     now = iterate
     for t, W in _weights(record, kept):
         if now.moves < t:
-            descent.advance(now, t, lambda _: None)
+            stepper.advance(now, t, lambda _: None)
         found, outside = _placed(iterate, now.moves, W, enter)  # our steps are fewer where the gradient is 0
         missed = float(np.hypot(np.linalg.norm(found.weights - now.weights), outside))
         found.local_error = now.local_error + missed + _rounding(found, W)
@@ -212,7 +216,7 @@ def _rounding(iterate: Iterate, W: Floats) -> float:
 
 
 def _rows(loss: Loss, states: States, start: Iterate) -> tuple[list[Row], Iterate]:
-    """The records of the states, and the last of them."""
+    """The records of the states, and the last state."""
     found: list[Row] = []
     last = start
     while some := list(islice(states, loss.together)):

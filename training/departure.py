@@ -1,4 +1,4 @@
-"""Comparison of a recorded run with a paper's algorithm: record by record, and the first that departs."""
+"""Departures of a recorded run from a paper's algorithm, and tests for patterns in them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,24 +9,24 @@ import numpy as np
 from marginaudit.orders.arrays import Floats
 
 AGREES = 0.01
-"""A record this close to the algorithm's, as a share of its step, is taken for it whatever rounding may explain."""
+"""Distance, as a share of the step, up to which a record agrees with the algorithm whatever its error bar."""
 
 CLEAR = 10
-"""Factor by which a departure exceeds its bar where a cause is named: nearer, many others would fit too."""
+"""Least ratio of a departure to its bar for naming a cause; below it, several would fit."""
 
 COARSER = {"half precision (bfloat16)": 8, "half precision (float16), or TF32": 11, "float32": 24}
-"""Binary digits of the precisions in which a program may compute what it then adds to weights of more digits."""
+"""Binary digits of the precisions in which a program may compute the steps of more precise weights."""
 
 SLIGHT = 1e-3
-"""A relative change of the step size that is a slip of another kind."""
+"""Relative change of the step size up to which it counts as constant."""
 
 LIKE_NOISE, NOISES, FEWEST = 0.5, (0.5, 8.0), 4
-"""Errors of lower precision: the mean cosine between those of different steps, at most; how often they are what
-rounding each entry once makes, at least and at most; and the steps that show it, at least."""
+"""Thresholds for errors of lower precision: the largest mean cosine between those of different steps; the least and
+largest ratio to the error of rounding each entry once; the fewest steps."""
 
 
 def unlike(errors: Sequence[Floats]) -> bool:
-    """Whether errors of several steps have different directions, as noise has."""
+    """Whether the errors of several steps point in different directions, like noise."""
     flat = [error.ravel() for error in errors]
     n, sizes = len(flat), [float(np.linalg.norm(error)) for error in flat]
     if n < FEWEST or not all(0 < size < np.inf for size in sizes):
@@ -36,7 +36,7 @@ def unlike(errors: Sequence[Floats]) -> bool:
 
 
 def scheduled(sizes: Sequence[float]) -> bool:
-    """Whether step sizes change, and no more than rise and fall once, as a schedule's do."""
+    """Whether step sizes vary like those of a schedule, with at most one rise and one fall."""
     if len(sizes) < FEWEST:
         return False
     change = max(sizes) - min(sizes)
@@ -44,7 +44,7 @@ def scheduled(sizes: Sequence[float]) -> bool:
 
 
 def rounded_once(errors: Sequence[Floats], changes: Sequence[Floats], digits: int) -> bool:
-    """Whether errors are about as large as rounding each entry of the changes to so many digits makes them."""
+    """Whether errors have the size of rounding each entry of the changes once to ``digits`` binary digits."""
     once = []
     for change in changes:
         fraction, exponent = np.frexp(change)
@@ -61,19 +61,19 @@ class Departure:
     Attributes
     ----------
     stage : int or str
-        The stage, or which weights.
+        Number of the stage, or name of the weights.
     step : int
     error, bar : float
-        The distance from the algorithm's weights, in the Frobenius norm, and how much of it rounding explains; where it
-        explains any direction, the same of the step's length.
+        Distance from the algorithm's weights in the Frobenius norm, and its error bar; those of the step's length where
+        the bar covers every direction.
     token : str
-        Where it is largest.
+        Token of the largest deviation.
     cause : str or None
-        Under which these steps and the next ones conform.
+        Update rule that explains this step and the next ones.
     value : float or None
-        The number in it.
+        Number in the cause.
     explained : str
-        What explains the bar.
+        Source of the error bar.
     """
 
     stage: int | str
@@ -87,8 +87,8 @@ class Departure:
 
 
 @dataclass(frozen=True)
-class Compared:
-    """One stage, record by record up to the first that departs.
+class StageComparison:
+    """Comparison of one stage with the algorithm, up to the first departure.
 
     Attributes
     ----------
@@ -96,17 +96,17 @@ class Compared:
     lr : float
     records : int
     decided : int
-        Those at which rounding does not explain everything, or that agree with the algorithm to 1 %.
+        Number of records with a bar below the step's length, or that agree with the algorithm to 1 %.
     departs_at : Departure or None
-        The first.
+        The first departure.
     start : "zero" or "given"
-        Whether the first record is zero at step 0, or a step from it.
+        "zero" if the first record is zero at step 0 or follows from it, else "given".
     goes_on : bool
-        Whether the next records are compared although the first one departs.
+        Whether the comparison goes on after the first record departs.
     later : Departure or None
-        The first departure after it.
+        The first departure among the next records.
     note : str
-        What the file's precision did to steps that are not decided; "" for nothing known.
+        Effect of the file's precision on undecided steps; "" if unknown.
     """
 
     stage: int | str
@@ -121,11 +121,11 @@ class Compared:
 
     @property
     def premise_met(self) -> bool:
-        """Whether every record is decided to be the algorithm's."""
+        """Whether every record is decided and agrees with the algorithm."""
         return self.departs_at is None and self.decided == self.records
 
     def rule(self, algorithm: str) -> str | None:
-        """The rule of the steps after the first record: the algorithm's name, or a cause; None if unknown."""
+        """Rule of the steps after the first record: the algorithm's name, or a cause; None if unknown."""
         last = self.later if self.goes_on else self.departs_at
         if last is not None:
             return last.cause

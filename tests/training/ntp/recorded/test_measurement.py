@@ -13,9 +13,9 @@ from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.record import Recorder
 from marginaudit.training.ntp import Training, train
-from marginaudit.training.ntp.recorded import training
-from marginaudit.training.ntp.recorded.conformity import compared
-from marginaudit.training.ntp.recorded.training import recorded_training
+from marginaudit.training.ntp.recorded import measurement
+from marginaudit.training.ntp.recorded.comparison import compared
+from marginaudit.training.ntp.recorded.measurement import recorded_training
 from marginaudit.training.ntp.recorded.trajectory import read_trajectory
 from tests.oracle.descent import Matrix
 from tests.training.ntp.naive import both_stages, off_direction
@@ -208,8 +208,8 @@ def test_rounded_weights_are_no_farther_from_the_law_than_the_bar(tmp_path: Path
 
 
 def test_of_a_long_trajectory_log_spaced_records_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "MOST_NUMBERS", 1)
-    monkeypatch.setattr(training, "FEWEST", 10)
+    monkeypatch.setattr(measurement, "MOST_NUMBERS", 1)
+    monkeypatch.setattr(measurement, "FEWEST", 10)
     found, conforms = measured(ONE_HOT, run(ONE_HOT, steps=STEPS, lr=LR), tmp_path)
     assert conforms
     assert found.stage2.step[[0, -1]].tolist() == [0, 30]

@@ -1,4 +1,4 @@
-"""Trajectories that others recorded: the arrays of an .npz file, mapped into memory where they are not compressed."""
+"""Recorded weights: the arrays of an .npz file, memory-mapped unless compressed."""
 
 import math
 import mmap
@@ -22,10 +22,10 @@ EXPECTED = "an .npz file, as marginaudit.record.Recorder writes it"
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 LOCAL_HEADER = struct.Struct("<26xHH")
-"""Header of a member of a .zip file before its name: the lengths of the name and the extra field."""
+"""Header of a .zip member before its name: the lengths of the name and of the extra field."""
 
 PRECISIONS = {"bfloat16": (8, -126), "float16": (11, -14), "float32": (24, -126), "float64": (53, -1022)}
-"""Binary digits, and the exponent of the least normal number."""
+"""Binary digits and least normal exponent of each precision."""
 
 SINGLE = 24
 """Digits of float32."""
@@ -33,7 +33,7 @@ SINGLE = 24
 LAST_STEP = 10**18
 
 LEAST_SIZE, LARGEST_SIZE = 1e-100, 1e100
-"""Step sizes."""
+"""Range of step sizes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +52,9 @@ class Recorded:
 
     @cached_property
     def precision(self) -> str:
-        """Precision of the training: the lowest that holds all weights, whatever they are saved as.
+        """Precision of the training: the lowest that represents all weights, whatever their type in the file.
 
-        Weights that are held by fewer digits than those of half precision, as 0 and 1 are, are not taken for it.
+        Weights of fewer digits than half precision has, such as 0 and 1, do not count as half precision.
         """
         for name, (digits, _) in PRECISIONS.items():
             if self._held_by(digits) and (digits >= SINGLE or not self._held_by(digits - 1)):
@@ -62,7 +62,7 @@ class Recorded:
         raise TypeError("weights have more digits than float64")
 
     def _held_by(self, digits: int) -> bool:
-        """Whether so many binary digits hold each weight."""
+        """Whether ``digits`` binary digits represent every weight."""
         scaled = (np.ldexp(np.frexp(one.astype(np.float64))[0], digits) for one in self.weights)
         return all(np.array_equal(one, np.rint(one)) for one in scaled)
 
@@ -83,12 +83,12 @@ class Recorded:
 
 
 def read_arrays(path: Path, known: tuple[str, ...]) -> dict[str, NDArray[Any]]:
-    """The arrays of an .npz file, by name; no object is unpickled.
+    """Read the arrays of an .npz file by name, without unpickling.
 
     Raises
     ------
     InputError
-        It cannot be read, is no such file, is damaged, or holds an array that is not among the ``known``.
+        The file cannot be read, is no .npz file, is damaged, or holds an array not among the ``known``.
     """
     where = shown_path(path)
     with open_file(path, EXPECTED) as file:
@@ -131,12 +131,12 @@ def _array(where: str, file: BinaryIO, archive: zipfile.ZipFile, member: zipfile
 def recorded(
     where: str, arrays: Mapping[str, NDArray[Any]], steps: str, name: str, *shapes: tuple[int, ...]
 ) -> Recorded:
-    """The weights of a name at the steps of another, once they are found to be of one of a dataset's shapes.
+    """The array ``name`` as weights at the steps in array ``steps``, checked for one of the shapes.
 
     Raises
     ------
     InputError
-        One of both is missing, has another shape or type, or holds NaN or infinity; steps do not increase.
+        One of the two arrays is missing, has another shape or type, or holds NaN or infinity; or steps do not increase.
     """
     for one, other in ((steps, name), (name, steps)):
         if one not in arrays:
@@ -170,12 +170,12 @@ def _finite(where: str, weights: NDArray[Any]) -> NDArray[Any]:
 
 
 def positive(where: str, arrays: Mapping[str, NDArray[Any]], name: str) -> float | None:
-    """The step size of a name, if the file has one.
+    """Read the step size ``name``; None if the file has none.
 
     Raises
     ------
     InputError
-        It is no positive number.
+        The step size is not a positive number.
     """
     if name not in arrays:
         return None
