@@ -1,6 +1,6 @@
 """Margins: hard-margin problems min ||W|| s.t. every row A w >= 1, solved exactly or with cvxpy, with certificates.
 
-The engine knows no paper; what a paper asks of it lies in the room of its name.
+The engine is independent of papers; each paper's problems are in its own sub-package.
 """
 
 from marginaudit.margins.certificate import Certificate, Certified

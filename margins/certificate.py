@@ -1,4 +1,4 @@
-"""Certificates of numerical solutions: feasibility repaired, duality gap, and the bound on the distance to W*."""
+"""Certificates of numerical solutions: repaired feasibility, duality gap, and a bound on the distance to W*."""
 
 import math
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats, gamma
 
 @dataclass(frozen=True)
 class Certificate:
-    """Certificate of a solution of min ||W||^2 s.t. A w >= 1: its distance from optimal.
+    """Duality gap and violation of a solution of min ||W||^2 s.t. A w >= 1.
 
     Attributes
     ----------
     primal : float
         ||W||_F^2.
     dual : float
-        2 sum(lam) - ||A^T lam||^2 with lam >= 0: no feasible W has a smaller squared norm.
+        2 sum(lam) - ||A^T lam||^2 with lam >= 0, a lower bound on the squared norm of any feasible W.
     gap : float
-        primal - dual, computed as ||W - A^T lam||^2 + 2 lam . (A w - 1), which does not cancel.
+        primal - dual, computed without cancellation as ||W - A^T lam||^2 + 2 lam . (A w - 1).
     max_violation : float
         The largest of 1 - (A w)_r, or 0.
     """
@@ -33,7 +33,7 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False)
 class Certified:
-    """A repaired W with its multipliers, its certificate and bounds that include rounding.
+    """A repaired W with its multipliers, certificate, and bounds that include rounding.
 
     Attributes
     ----------
@@ -55,27 +55,26 @@ class Certified:
 
 
 def repaired(rows: Rows, W: Floats) -> Floats | None:
-    """W scaled to meet all rows, or None where a row's left-hand side is not positive beyond rounding."""
+    """W scaled to meet all rows; None if a row's left-hand side is not positive beyond rounding."""
     margin, error = rows.margins(W)
     least = float(np.min(margin - error))
     return W / least if least > 0 else None
 
 
 def certify(rows: Rows, W: Floats, multipliers: Floats) -> Certified | None:
-    """The certificate of W, repaired, with any multipliers, negative ones set to 0; None where it cannot be.
+    """Certify the repaired W with any multipliers, negative ones set to 0; None if it cannot be repaired.
 
-    Some w = W/v with v near 1 is feasible, and weak duality bounds the rest. With P = ||w||^2/2 and D the
-    dual value, D <= ||w*||^2/2. As w* is the point of a convex set nearest to 0, <w, w*> >= ||w*||^2: hence
-    cos(w, w*) >= ||w*||/||w|| >= sqrt(D/P), and ||w - w*||^2/2 <= P - D. With x = (P - D)/P the distance of
-    the directions is at most sqrt(2 x / (1 + sqrt(1 - x))). x is bounded from above with the rounding
-    errors of every float64 sum added.
+    Some w = W/v with v near 1 is feasible. Let P = ||w||^2/2 and D be the dual value; by weak duality D <= ||w*||^2/2.
+    As w* is the point of a convex set nearest to 0, <w, w*> >= ||w*||^2: hence cos(w, w*) >= ||w*||/||w|| >= sqrt(D/P),
+    and ||w - w*||^2/2 <= P - D. With x = (P - D)/P the distance of the directions is at most sqrt(2 x / (1 + sqrt(1 -
+    x))). The upper bound of x includes the rounding errors of every float64 sum.
     """
     scaled = repaired(rows, W)
     return None if scaled is None else enclose(rows, scaled, np.maximum(multipliers, 0.0))
 
 
 def enclose(rows: Rows, scaled: Floats, lam: Floats) -> Certified | None:
-    """The certificate of W with multipliers lam >= 0; None where a margin is not positive beyond rounding."""
+    """Certify W with multipliers lam >= 0; None if a margin is not positive beyond rounding."""
     margin, margin_error = rows.margins(scaled)
     pulled, pulled_error = rows.adjoint(lam)
     residual = scaled - pulled
@@ -89,8 +88,8 @@ def enclose(rows: Rows, scaled: Floats, lam: Floats) -> Certified | None:
         max_violation=max(0.0, float(np.max(-slack))),
     )
 
-    # Twice the values throughout: 2P = ||W||^2 / v^2. Each sum below, and what rounds its terms, is off by a share of
-    # `sums` at most: of the residual and the slack one rounding, of which there is room for eight.
+    # Twice the values throughout: 2P = ||W||^2 / v^2. Each sum below has a relative error, with the rounding of its
+    # terms, of at most `sums`: the residual and the slack add one rounding, of the eight allowed.
     sums = gamma(scaled.size + len(rows) + 8)
     distance = float(np.linalg.norm(np.abs(residual) + pulled_error)) * (1 + sums)
     complementarity = float(lam @ slack + lam @ margin_error)

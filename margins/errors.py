@@ -1,13 +1,13 @@
-"""The ways in which a hard-margin problem can go unanswered."""
+"""Errors of hard-margin problems."""
 
 
 class NotExact(ValueError):  # noqa: N818
-    """There is no exact solution to be had: the message names the assumption that fails, and its witness."""
+    """No exact solution: the message names the assumption that fails, and its witness."""
 
 
 class SolverFailure(RuntimeError):  # noqa: N818
-    """The solver's arrays prove neither a solution nor infeasibility: the message gives its residuals."""
+    """The solver's arrays prove neither a solution nor infeasibility; the message gives the residuals."""
 
 
 class CertificateError(RuntimeError):
-    """An answer did not pass its own check."""
+    """A result fails its own check."""

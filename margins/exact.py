@@ -6,13 +6,13 @@ of the data 0 on the optimal and 1 on the non-optimal tokens under u_i >= u_j, w
 
 Its solution has u < c exactly on the smallest lower set L = S + N(S) that minimises the sum of data - c,
 that is |N(S)| k - |S| m up to a factor: a minimum cut of the network source -> i (capacity m), i -> j
-(unbounded), j -> sink (capacity k), its source side grown from the source. Solving L and the rest U apart
-is right: a lower set L' of U with a negative sum would make L + L' better than L, an upper set of L with a
-positive sum could be moved to U; hence the parts' solutions stay below and above c, the edges from U to L
-are slack and the parts together are feasible. No edge runs from S to U. Where the cut is trivial the flow
-saturates, u = c on all tokens, and flow/(k+m) are the multipliers.
+(unbounded), j -> sink (capacity k), its source side grown from the source. L and the rest U can be solved separately: a
+lower set L' of U with a negative sum would make L + L' better than L, and an upper set of L with a positive sum could
+be moved to U; hence their solutions stay below and above c, the edges from U to L are slack and the joint solution is
+feasible. No edge runs from S to U. If the cut is trivial, the flow saturates, u = c on all tokens, and flow/(k+m) are
+the multipliers.
 
-The answer does not rest on this argument: :func:`verify` checks the optimality conditions in integers.
+The result does not rest on this argument: :meth:`ExactScores.verify` checks the optimality conditions in integers.
 """
 
 import math
@@ -44,9 +44,9 @@ class ExactScores:
     block : (pairs,)
         The block of each pair, named by its first pair.
     winner, loser : (relations,)
-        Which pairs each relation is between.
+        The two pairs of each relation.
     flow : (relations,)
-        The multiplier of each relation times the denominator of its winner.
+        Multiplier of each relation times the denominator of its winner.
     """
 
     query: Indices
@@ -71,7 +71,7 @@ class ExactScores:
     def verify(self) -> None:
         """Check the optimality conditions of every row and pair, in integers.
 
-        Feasible, multipliers nonnegative, A^T lam = w, and sum(lam) = ||w||^2: then w is the optimum.
+        They are feasibility, nonnegative multipliers, A^T lam = w, and sum(lam) = ||w||^2.
 
         Raises
         ------
@@ -108,12 +108,12 @@ def _grouped_sum(numerators: Indices, denominators: Indices, *, power: int) -> F
 
 
 def joined(solutions: Sequence[ExactScores]) -> ExactScores:
-    """The solutions of different queries as one, verified; its relations sorted by (query, winner, loser).
+    """Join the solutions of different queries and verify; relations are sorted by (query, winner, loser).
 
     Raises
     ------
     CertificateError
-        It does not meet the optimality conditions.
+        The joint solution does not meet the optimality conditions.
     """
     query, token = (np.concatenate([getattr(part, name) for part in solutions]) for name in ("query", "token"))
     order = np.lexsort((token, query))
@@ -139,13 +139,13 @@ def joined(solutions: Sequence[ExactScores]) -> ExactScores:
 
 
 def confused_queries(relations: Relations, size: int) -> Indices:
-    """The queries under which a token wins and loses."""
+    """Queries under which some token both wins and loses."""
     losing, winning = (relations.query * size + end for end in (relations.loser, relations.winner))
     return np.unique(relations.query[np.isin(losing, winning)])
 
 
 def solve_exactly(relations: Relations, size: int) -> ExactScores:
-    """The exact scores of relations among ``size`` tokens, none of which both wins and loses; verified.
+    """Exact scores, verified, of relations among ``size`` tokens without confused ones.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def solve_exactly(relations: Relations, size: int) -> ExactScores:
         The result does not meet the optimality conditions.
     """
     ends = np.concatenate([relations.query * size + relations.winner, relations.query * size + relations.loser])
-    # asked for the index too, it sorts stably, which is faster
+    # with return_index it sorts stably, which is faster
     pairs, _, ends = np.unique(ends, return_index=True, return_inverse=True)
     winner, loser = ends[: len(relations)], ends[len(relations) :]
     optimal = np.zeros(len(pairs), dtype=bool)
@@ -198,7 +198,7 @@ def solve_exactly(relations: Relations, size: int) -> ExactScores:
 
 
 def _occurring(places: Indices, size: int) -> Indices:
-    """The places below ``size`` that occur, each once, in order: `numpy.unique` without sorting."""
+    """Distinct places below ``size``, in order: `numpy.unique` without sorting."""
     occurs = np.zeros(size, dtype=bool)
     occurs[places] = True
     return np.flatnonzero(occurs)
@@ -211,7 +211,7 @@ def components(tail: Indices, head: Indices, size: int) -> Indices:
 
 
 def component_edges(tail: Indices, head: Indices, size: int) -> Iterator[tuple[Indices, Indices, Indices, Indices]]:
-    """Components of an undirected graph that have edges: their edges, their nodes, and the edges' ends among these.
+    """Components of an undirected graph with edges: edges, nodes, and the edges' ends as indices of these nodes.
 
     >>> tail, head = np.array([0, 2, 0]), np.array([1, 3, 4])
     >>> [(rows.tolist(), nodes.tolist()) for rows, nodes, _, _ in component_edges(tail, head, 6)]
@@ -225,15 +225,15 @@ def component_edges(tail: Indices, head: Indices, size: int) -> Iterator[tuple[I
 
 
 def _cut(tail: Indices, head: Indices, k: Indices, m: Indices, part: Indices, rows: Indices) -> tuple[Indices, Indices]:
-    """One maximum flow through all components at once; k and m are those of each pair's component, ``part``.
+    """Maximum flow through all components at once; k and m are those of each pair's component, ``part``.
 
-    Returns the flow on every edge, and the rows of components that it does not saturate once the edges
-    across their minimum cut are dropped: those carry no flow.
+    Returns the flow on every edge, and the rows of unsaturated components without the edges across their minimum cut,
+    which carry no flow.
 
     Raises
     ------
     CertificateError
-        A component that is not saturated has no edge across its cut.
+        An unsaturated component has no edge across its cut.
     """
     nodes = _occurring(np.concatenate([tail, head]), len(k))
     place = np.empty(len(k), dtype=np.int64)
@@ -266,7 +266,7 @@ def _cut(tail: Indices, head: Indices, k: Indices, m: Indices, part: Indices, ro
 
 
 def reachable(tail: Indices, head: Indices, flow: Indices, starts: Indices, size: int) -> NDArray[np.bool_]:
-    """The nodes that the residual network leads to from winners that could take more."""
+    """Nodes reachable in the residual network from winners with spare capacity."""
     used = flow > 0
     row = np.concatenate([np.full(len(starts), size), tail, head[used]])
     column = np.concatenate([starts, head, tail[used]])

@@ -1,4 +1,4 @@
-"""Farkas multipliers, which prove that no W meets all rows."""
+"""Farkas multipliers: proofs of infeasibility."""
 
 import math
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from marginaudit.margins.rows import LONGEST, SHORTEST, Rows, row_lengths
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 
 LARGEST_EXACT_SYSTEM = 200_000
-"""Entries (rows times coordinates) up to which multipliers are sought in rational arithmetic."""
+"""Limit on entries (rows times coordinates) for multipliers in rational arithmetic."""
 
 NEGLIGIBLE_MULTIPLIER = 1e-9
-"""Multipliers (which sum to 1) below this are taken for 0: the linear program is right to about 1e-9."""
+"""Threshold below which multipliers (of sum 1) count as 0: the linear program is accurate to about 1e-9."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Farkas:
     rows : tuple of (column token, winner, loser)
         The rows with a positive multiplier.
     multipliers : tuple of Fraction
-        Of these rows, in their order.
+        Multipliers of these rows, in the same order.
     residual : float
-        Upper bound on ||A^T y||_F: 0.0 where A^T y = 0 in rational arithmetic, and then no W is feasible.
-        Otherwise at most what the rounding of the embedding's own entries amounts to: then an embedding
-        as near to the given one as float64 resolves may be feasible, but only with the norm below.
+        Upper bound on ||A^T y||_F. It is 0.0 if A^T y = 0 in rational arithmetic: no W is feasible. Otherwise it is at
+        most the effect of rounding the embedding's entries: an embedding within float64 resolution of the given one may
+        be feasible, but only with the norm below.
     norm_at_least : float
-        1/residual, the norm below which no W is feasible; infinite where the residual is 0.
+        1/residual, a lower bound on the norm of a feasible W; infinite if the residual is 0.
     """
 
     rows: tuple[tuple[str, str, str], ...]
@@ -58,7 +58,7 @@ class Farkas:
 
 
 def find_farkas(rows: Rows, vocabulary: tuple[str, ...]) -> Farkas | None:
-    """Checked multipliers, exact where they can be had; None where the best leave more than rounding."""
+    """Checked multipliers, exact if possible; None if the best leave a residual above rounding."""
     A = rows.sparse()
     lengths = row_lengths(A)
     z = _scaled_multipliers(A, lengths)
@@ -89,10 +89,10 @@ def residual_bound(rows: Rows, y: Floats) -> float:
 
 
 def rounding_level(rows: Rows) -> float:
-    """Rounding error that the embedding's entries, and a sum over V tokens of them, may add to ||A^T y||, sum(y) = 1.
+    """Rounding error in ||A^T y||, sum(y) = 1, from the embedding's entries and sums over V tokens of them.
 
-    A row (x_w - x_l) q^T changes by at most 2 u (||x_w|| + ||x_l||) ||q||, u the unit roundoff; the sums
-    of :meth:`Rows.adjoint` are allowed the error bound that it states, of 2 V + 8 roundings.
+    A row (x_w - x_l) q^T changes by at most 2 u (||x_w|| + ||x_l||) ||q||, u the unit roundoff; sums of
+    :meth:`Rows.adjoint` have its error bound of 2 V + 8 roundings.
     """
     sides = [np.ones(rows.size) if f is None else np.linalg.norm(f, axis=1) for f in (rows.left, rows.right)]
     lengths = (sides[0][rows.winner] + sides[0][rows.loser]) * sides[1][rows.column]
@@ -114,7 +114,7 @@ def _scaled_multipliers(A: "scipy.sparse.csr_array[np.float64]", lengths: Floats
 
 
 def null_vector(A: "scipy.sparse.csr_array[np.float64]", lengths: Floats, z: Floats) -> Floats:
-    """y with A^T y = 0: the rows' null vector where it is positive, otherwise the linear program's solution."""
+    """y with A^T y = 0: the rows' null vector if positive, otherwise the linear program's solution."""
     scale = np.where(lengths > 0, lengths, 1.0)
     vector = np.linalg.svd((A.toarray() / scale[:, None]).T)[2][-1]
     vector = vector if vector.sum() > 0 else -vector
@@ -147,7 +147,7 @@ def exact_multipliers(rows: Rows) -> tuple[Fraction, ...] | None:
 
 
 def _integers(factor: Floats | None, size: int) -> list[list[int]]:
-    """The rows of a factor, all times one power of two that makes them integers."""
+    """The rows of a factor, scaled to integers by one power of two."""
     if factor is None:
         return np.eye(size, dtype=int).tolist()
     ratios = [[value.as_integer_ratio() for value in row] for row in factor.tolist()]

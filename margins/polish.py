@@ -1,13 +1,12 @@
-"""A numerical solution polished to the floor of float64: one solve of its optimality conditions in balls.
+"""Polish a numerical solution to float64 resolution: solve its optimality conditions in ball arithmetic.
 
-The float64 entries of the embeddings are rationals, and W* is that of exactly these. The rows with a positive
-multiplier determine it: with B a basis of them, what their multipliers leave of 1 - A w is solved for with the
-Gram matrix of B, in several hundred bits. Rows whose multiplier comes out negative are dropped, rows that come
-out violated are added, and it is solved again.
+W* is that of the embeddings' float64 entries as rationals. The rows with a positive multiplier determine it: with B a
+basis of them, the residual 1 - A w is solved for with the Gram matrix of B, in several hundred bits. Rows with a
+negative multiplier are dropped, violated rows are added, and the solve is repeated.
 
-None of this is relied on. W = A^T lam, its least margin and the duality gap are enclosed in ball arithmetic
-over all rows for the multipliers as they came out, negative ones set to 0: whatever rows were chosen,
-:func:`certify`'s argument bounds the distance to W*. Wrong rows leave a wide gap, and then nothing changes.
+The proof relies on none of this. W = A^T lam, its least margin and the duality gap are enclosed in ball arithmetic over
+all rows, with the resulting multipliers, negative ones set to 0: for any choice of rows, :func:`certify`'s argument
+bounds the distance to W*. Wrong rows leave a wide gap, and the solution is returned unchanged.
 """
 
 from collections.abc import Iterable
@@ -27,36 +26,36 @@ if TYPE_CHECKING:
     from flint import arb, arb_mat
 
 BITS = 512
-"""Precision: half may go to the condition of the Gram matrix, a quarter to the radius."""
+"""Precision, with half for the condition of the Gram matrix and a quarter for the radius."""
 
 SHARP = 2.0**-60
-"""The distance of directions, before W is rounded to float64, up to which the solve counts as successful."""
+"""Largest distance of directions, before rounding W to float64, of a successful solve."""
 
 NEGLIGIBLE = 2.0**-100
-"""Multiplier or slack, relative to ||W||, that a solve in ``BITS`` bits leaves of 0."""
+"""Tolerance of a zero multiplier or slack, relative to ||W||, after a solve in ``BITS`` bits."""
 
 STEPS = 8
-"""Choices of rows that are tried; from a solution with a relative gap of 1e-12 the first is nearly always right."""
+"""Choices of rows tried; from a solution with a relative gap of 1e-12 the first is nearly always right."""
 
 RANK_TOLERANCE = 1e-12
-"""Residual in float64 elimination of a row of length 1 that lies in the span of others."""
+"""Residual in float64 elimination up to which a row of length 1 lies in the span of others."""
 
 LARGEST_BASIS = 500
-"""Rows up to which the Gram matrix is solved: a few seconds."""
+"""Limit on the rows of the Gram matrix: a few seconds."""
 
 LARGEST_PRODUCT = 2 * 10**7
-"""Multiplications of balls in a product of matrices up to which polishing is tried: a few seconds."""
+"""Limit on ball multiplications in a matrix product: a few seconds."""
 
 LARGEST_ELIMINATION = 2 * 10**9
-"""Multiplications in float64 up to which a basis of the rows is sought: a second."""
+"""Limit on float64 multiplications to find a basis of the rows: a second."""
 
 
 def polished(rows: Rows, found: Certified) -> Certified:
-    """The solution with every number rounded from a far more precise one, and the radii that this proves.
+    """The solution rounded from a far more precise one, with proved radii.
 
-    What is proved is the distance of the float64 W from the rational optimum of the embeddings as given:
-    its own rounding, about 1e-16 of ||W||, and a duality gap below 1e-36. The certificate is recomputed from
-    the rounded arrays. ``found`` itself comes back where no choice of rows leads so far, or the problem is large.
+    They bound the distance of the float64 W from the rational optimum of the given embeddings: its rounding, about
+    1e-16 of ||W||, and a duality gap below 1e-36. The certificate is recomputed from the rounded arrays. Returns
+    ``found`` unchanged if no choice of rows succeeds, or the problem is large.
     """
     height, width = rows.shape
     left, right = (height if rows.left is not None else 0), (width if rows.right is not None else 0)
@@ -101,7 +100,7 @@ def _polished(rows: Rows, found: Certified) -> Certified:
 
 
 def independent_rows(A: "scipy.sparse.csr_array[np.float64]", chosen: NDArray[np.bool_]) -> NDArray[np.int64] | None:
-    """A largest independent set of the chosen rows, of length 1; None where that is too much."""
+    """A maximal independent set of the chosen rows, of length 1; None if too expensive."""
     candidates = np.flatnonzero(chosen)
     if not len(candidates) or len(candidates) ** 2 * A.shape[1] > LARGEST_ELIMINATION:
         return None
@@ -113,7 +112,7 @@ def independent_rows(A: "scipy.sparse.csr_array[np.float64]", chosen: NDArray[np
 
 @dataclass(frozen=True, eq=False)
 class Balls:
-    """The rows with the Gram matrices of their factors: A A^T without A."""
+    """The rows, with Gram matrices of their factors: A A^T without A."""
 
     rows: Rows
     places: list[tuple[int, int, int]]
@@ -124,7 +123,7 @@ class Balls:
 
     @classmethod
     def of(cls, rows: Rows) -> "Balls":
-        """Balls of the rows' factors, which they hold without rounding."""
+        """Exact balls of the rows' factors."""
         from flint import arb_mat
 
         left, right = (None if f is None else arb_mat(f.tolist()) for f in (rows.left, rows.right))
@@ -159,7 +158,7 @@ class Balls:
         return [scores[w][c] - scores[x][c] for w, x, c in self.places]
 
     def correction(self, basis: list[int], margins: "list[arb]") -> "list[arb] | None":
-        """Correction of the basis rows' multipliers towards margins of 1; approximate, None where singular."""
+        """Approximate correction of the basis rows' multipliers towards margins of 1; None if singular."""
         from flint import arb, arb_mat
 
         K, Q = (
@@ -181,7 +180,7 @@ class Balls:
         return change if all(value.is_finite() for value in change) else None
 
     def proved(self, lam: "list[arb]", like: Floats) -> Certified | None:
-        """A^T lam for lam >= 0 rounded to float64, its distance from W* enclosed; None where that is not small."""
+        """A^T lam for lam >= 0, rounded to float64, with its distance from W* enclosed; None if not small."""
         from flint import arb
 
         C = self.tokens(lam)
@@ -222,5 +221,5 @@ def _sum(values: Iterable["arb"]) -> "arb":
 
 
 def _length(values: Iterable["arb"]) -> "arb":
-    """An upper bound; the square root of a ball that reaches below 0 is not a number."""
+    """Upper bound of the length; the square root of a ball that reaches below 0 is NaN."""
     return _sum(value * value for value in values).abs_upper().sqrt()

@@ -13,19 +13,19 @@ from marginaudit.orders.arrays import Floats
 SOLVER = "CLARABEL"
 
 GAP_TOLERANCE = 1e-12
-"""A relative gap g proves the direction to sqrt(g) only: Clarabel's own 1e-8 would leave it at 1e-4."""
+"""A relative gap g bounds the direction only to sqrt(g): Clarabel's default of 1e-8 would give 1e-4."""
 
 FEASIBILITY_TOLERANCE = 1e-12
-"""Violations up to here are repaired by scaling, which costs twice as much of the gap."""
+"""Violations up to this are repaired by scaling, which adds twice as much to the gap."""
 
 WIDEST_RELATIVE_GAP = 1e-4
-"""A wider gap bounds the direction no better than 1e-2 and is called a failure of the solver."""
+"""A wider gap bounds the direction no better than 1e-2 and counts as a failure of the solver."""
 
 
 def solve_quadratic(rows: Rows) -> Certified | SolverFailure:
     """The repaired solution with its certificate, or the failure to raise unless infeasibility is proved.
 
-    The solver's status decides nothing: a solution is one whose arrays pass :func:`certify`.
+    The solver's status is ignored: a solution is one whose arrays pass :func:`certify`.
     """
     W, multipliers, status = attempted(rows)
     if W is None or multipliers is None:
@@ -41,7 +41,7 @@ def solve_quadratic(rows: Rows) -> Certified | SolverFailure:
 
 
 def attempted(rows: Rows) -> tuple[Floats | None, Floats | None, str]:
-    """W, multipliers and status of a solve for the rows scaled to length 1, in as few coordinates as they span."""
+    """W, multipliers and status of a solve with rows scaled to length 1, in a minimal number of coordinates."""
     reduced, left, right = in_few_coordinates(rows)
     A = reduced.sparse()
     lengths = row_lengths(A)
@@ -61,21 +61,21 @@ def attempted(rows: Rows) -> tuple[Floats | None, Floats | None, str]:
 
 
 def solve_program(A: "scipy.sparse.csr_array[np.float64]", b: Floats) -> tuple[Floats | None, Floats | None, str]:
-    """min ||w||^2/2 s.t. A w >= b: solution and multipliers as the solver left them, and its status."""
+    """Solve min ||w||^2/2 s.t. A w >= b: raw solution, multipliers and status."""
     import cvxpy as cp  # a second to import: only where a quadratic program is solved
 
     w = cp.Variable(A.shape[1])
     rows = cp.Constant(A) @ w >= b
     problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2), [rows])
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Solution may be inaccurate")  # judged by its arrays instead
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the arrays are checked instead
         try:
             problem.solve(
                 solver=SOLVER,
                 tol_gap_abs=GAP_TOLERANCE,
                 tol_gap_rel=GAP_TOLERANCE,
                 tol_feas=FEASIBILITY_TOLERANCE,
-                accept_unknown=True,  # hand over the arrays of a solve that stalls, too
+                accept_unknown=True,  # return the arrays of a stalled solve, too
             )
         except cp.error.SolverError as error:
             return None, None, f"{problem.status or 'solver_error'} ({str(error).splitlines()[0]})"

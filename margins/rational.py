@@ -1,6 +1,6 @@
-"""The hard-margin problem min |w| s.t. A w >= 1 with rational rows, and whether it has a solution, exactly.
+"""The hard-margin problem min |w| s.t. A w >= 1 with rational rows, and its feasibility, exactly.
 
-The rows are vectors of data, a few coordinates long; orders have the faster `marginaudit.margins.exact`.
+For rows of a few coordinates, such as data points; orders have the faster `marginaudit.margins.exact`.
 """
 
 import math
@@ -18,7 +18,7 @@ from marginaudit.margins.errors import NotExact
 ROOT_BITS = 128
 
 Vector = tuple[fmpq, ...]
-"""Coordinates, as fractions."""
+"""Coordinates."""
 
 Matrix = Sequence[Sequence[fmpq]]
 """Rows of coordinates."""
@@ -35,9 +35,9 @@ def combined(weights: Sequence[fmpq], rows: Matrix) -> Vector:
 
 
 def balanced(vectors: Matrix, weights: Sequence[int]) -> tuple[Vector | None, Vector]:
-    """Some y >= 0 with y.weights = 1 under which the vectors sum to 0, and (); or None and v with v.x_n >= weight_n.
+    """Some y >= 0 with y.weights = 1 and sum of y_n x_n = 0, and (); or None and v with v.x_n >= weight_n.
 
-    Phase one of the simplex method with Bland's rule, which ends; by Farkas' lemma there is one of both.
+    Phase one of the simplex method with Bland's rule, which terminates; by Farkas' lemma exactly one exists.
     """
     equations = [*zip(*vectors, strict=True), map(fmpq, weights)]
     m, n = len(equations), len(vectors)
@@ -61,11 +61,11 @@ def balanced(vectors: Matrix, weights: Sequence[int]) -> tuple[Vector | None, Ve
 
 
 def nearest(X: Matrix) -> tuple[Vector, Vector]:
-    """The point nearest to 0 of the convex hull of the rows, and weights that combine it.
+    """Point of the rows' convex hull nearest to 0, and its weights.
 
-    Wolfe's algorithm, in rational arithmetic from a float64 guess: the weights move towards those of the nearest point
-    of the plane through the rows of positive weight, and rows whose weight falls to 0 are left out; then a row that
-    lies less far ahead is taken in. No set of rows comes twice, as the point comes nearer to 0 each time.
+    Wolfe's algorithm in rational arithmetic, from a float64 guess: move the weights towards those of the nearest point
+    of the plane through the rows of positive weight, and drop rows whose weight reaches 0; then add a row with a smaller
+    product with the point. It terminates, as each iteration brings the point nearer to 0, so that no set of rows recurs.
     """
     rows, scale = fmpq_mat([list(x) for x in X]).numer_denom()
     try:
@@ -96,7 +96,7 @@ def _wolfe(rows: fmpz_mat, weights: dict[int, fmpq]) -> tuple[dict[int, fmpq], l
 
 
 def _nearest_of_plane(rows: fmpz_mat) -> list[fmpz]:
-    """Weights of either sign and positive sum of the nearest point of the plane through independent rows."""
+    """Weights, of positive sum and any sign, of the point nearest to 0 on the plane through independent rows."""
     size = rows.nrows()
     products = rows * rows.transpose() + fmpz_mat(size, size, [1] * size**2)
     solved: Any = products.solve(fmpz_mat(size, 1, [1] * size))  # an fmpq_mat, which flint's types do not say
@@ -130,8 +130,8 @@ class ExactMargin:
     w : the optimum, sum_n alpha_n x_n
     margins : x_n.w, each at least 1
     support : the n with a margin of 1
-    alpha : duals, by n; positive on every support vector that has a positive one in any dual solution
-    zero : for each support vector whose dual is 0 in all of them, v with v.w = 0, v.x_n >= 0 on the support, v.x_k >= 1
+    alpha : duals, by n; positive on every support vector with a positive dual in some dual solution
+    zero : for each other support vector k, v with v.w = 0, v.x_n >= 0 on the support, v.x_k >= 1
     """
 
     w: Vector
@@ -147,7 +147,7 @@ class ExactMargin:
 
 
 def to_float(value: fmpq) -> float:
-    """The nearest float64; infinite beyond the largest.
+    """Nearest float64; infinite beyond the largest.
 
     >>> to_float(fmpq(1, 3)), to_float(fmpq(-(10**400)))
     (0.3333333333333333, -inf)
@@ -159,7 +159,7 @@ def to_float(value: fmpq) -> float:
 
 
 def root(value: fmpq) -> float:
-    """The square root, also where the number itself is beyond float64.
+    """Square root, also of numbers beyond float64.
 
     >>> root(fmpq(10**320))
     1e+160
@@ -169,7 +169,7 @@ def root(value: fmpq) -> float:
 
 
 def written(rows: Iterable[Iterable[float]]) -> tuple[Vector, ...]:
-    """Rows of float64 numbers as fractions: each its shortest decimal, as which it is written.
+    """Rows of float64 numbers as fractions, each equal to its shortest decimal.
 
     >>> written([[0.1, 3.0]])
     ((1/10, 3),)
@@ -178,7 +178,7 @@ def written(rows: Iterable[Iterable[float]]) -> tuple[Vector, ...]:
 
 
 def exact_hard_margin(X: Matrix) -> ExactMargin:
-    """The optimum of separable data, in rational arithmetic: the point nearest to 0 of their convex hull, scaled.
+    """Optimum of separable data in rational arithmetic: the point of their convex hull nearest to 0, scaled.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def exact_hard_margin(X: Matrix) -> ExactMargin:
     weights, point = nearest(X)
     [size] = _times([point], point)
     if size == 0:
-        raise NotExact("a convex combination of the rows is 0, so that there is none")
+        raise NotExact("the rows are not separable: a convex combination of them is 0")
     w, first = (tuple(value / size for value in of) for of in (point, weights))
     margins = _times(X, w)
     support = tuple(n for n, margin in enumerate(margins) if margin == 1)

@@ -14,8 +14,8 @@ from marginaudit.orders.reading import validated
 FRACTION = re.compile("(-?[0-9]+)/([0-9]+)")
 
 
-class Optimal(TypedDict, closed=True):
-    """The optimum, and the rows' multipliers that are not 0."""
+class OptimalDocument(TypedDict, closed=True):
+    """The optimum, with the nonzero multipliers of rows."""
 
     status: Literal["optimal"]
     norm_squared: str
@@ -23,15 +23,15 @@ class Optimal(TypedDict, closed=True):
     multipliers: dict[str, str]
 
 
-class Infeasible(TypedDict, closed=True):
-    """Multipliers under which the rows sum to 0."""
+class InfeasibleDocument(TypedDict, closed=True):
+    """Multipliers that combine the rows to 0."""
 
     status: Literal["infeasible"]
     multipliers: dict[str, str]
 
 
 def rows_certificate(found: ExactMargin | Vector) -> dict[str, Any]:
-    """Certificate of the optimum, or of infeasibility by multipliers; every number is "p/q" in lowest terms."""
+    """Certificate of the optimum, or of infeasibility by multipliers, with numbers "p/q" in lowest terms."""
     if not isinstance(found, ExactMargin):
         return {"status": "infeasible", "multipliers": _positive(found)}
     weights = [*map(_text, found.w)]
@@ -42,22 +42,22 @@ def rows_certificate(found: ExactMargin | Vector) -> dict[str, Any]:
 def confirmed_rows(rows: Matrix, document: Any, where: str) -> str:
     """Check the certificate against the rows; return a line with its result.
 
-    Where y >= 0, every w that meets all rows has |w|^2 >= 2 sum(y) - |sum y_n x_n|^2: one that attains it is the
-    optimum. Where the rows sum to 0 under y, which is not 0, no w meets them all.
+    For y >= 0, every feasible w has |w|^2 >= 2 sum(y) - |sum y_n x_n|^2, so a w that attains it is the optimum. If sum
+    y_n x_n = 0 for y != 0, no w is feasible.
 
     Raises
     ------
     CertificateError
-        It does not prove what it states.
+        The certificate does not prove its statement.
     InputError
-        It is no certificate.
+        The document is not a certificate.
     """
     infeasible = isinstance(document, dict) and document.get("status") == "infeasible"
     y = [fmpq(0)] * len(rows)
-    stated: Any = validated(Infeasible if infeasible else Optimal, document, where)
+    stated: Any = validated(InfeasibleDocument if infeasible else OptimalDocument, document, where)
     for key, text in stated["multipliers"].items():
         known = re.fullmatch("[0-9]{1,9}", key) is not None and int(key) < len(rows)
-        _demand(known, f"a multiplier is of row {shown(key)}, of {counted(len(rows), 'row')} from 0")
+        _demand(known, f"a multiplier of row {shown(key)}, expected rows 0 to {len(rows) - 1}")
         y[int(key)] = _fraction(text, f"{where}/multipliers/{key}")
     _demand(min(y) >= 0, "a multiplier is negative")
     pulled = combined(y, rows)

@@ -12,7 +12,7 @@ from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats, gamma
 Indices: TypeAlias = NDArray[np.int64]
 
 SHORTEST, LONGEST = 1e-120, 1e120
-"""Lengths of a row between which float64 squares and products of rows, solutions and gaps stay in range.
+"""Range of row lengths within which float64 squares and products of rows, solutions and gaps stay in range.
 
 (x_w - x_l) q^T is at most 2e100 d long, as entries are at most 1e50, and a unit in the last place of 1e-50 times 1e-50.
 """
@@ -22,7 +22,7 @@ SHORTEST, LONGEST = 1e-120, 1e120
 class Rows:
     """The rows S[winner, column] - S[loser, column] >= 1, with the scores S = left W right^T.
 
-    Where both factors are the identity W stands for the scores themselves.
+    With the identity for both factors, W is the array of scores.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Rows:
         )
 
     def taken(self, chosen: NDArray[np.bool_]) -> "Rows":
-        """Only the rows chosen."""
+        """The chosen rows."""
         return replace(self, winner=self.winner[chosen], loser=self.loser[chosen], column=self.column[chosen])
 
     def scores(self, W: Floats) -> Floats:
@@ -86,7 +86,7 @@ class Rows:
 
     @property
     def absolute(self) -> "Rows":
-        """The same rows with the entries' absolute values in both factors."""
+        """The same rows with absolute values of both factors."""
         return replace(
             self,
             left=None if self.left is None else np.abs(self.left),
@@ -99,7 +99,7 @@ class Rows:
         return gamma(dimensions) if dimensions else 0.0
 
     def sparse(self) -> "scipy.sparse.csr_array[np.float64]":
-        """The matrix A with A w = the left-hand sides, w = W flattened row by row; no zeros are stored."""
+        """The sparse matrix A with A w = the left-hand sides, w = W flattened row by row."""
         rows = np.arange(len(self))
         if self.left is None:
             difference = scipy.sparse.coo_array(
@@ -129,7 +129,7 @@ class Rows:
 
 
 def row_lengths(A: "scipy.sparse.csr_array[np.float64]") -> Floats:
-    """The Euclidean length of each row, also where its square overflows; infinite where an entry does."""
+    """Euclidean length of each row, also if its square overflows; infinite if an entry does."""
     largest = np.asarray(abs(A).max(axis=1).toarray(), dtype=np.float64).ravel()
     safe = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -139,7 +139,7 @@ def row_lengths(A: "scipy.sparse.csr_array[np.float64]") -> Floats:
 
 
 def in_few_coordinates(rows: Rows) -> tuple[Rows, Floats | None, Floats | None]:
-    """The rows in at most V coordinates a side, and the orthonormal bases that lead back.
+    """The rows in at most V coordinates per side, and the orthonormal bases for the way back.
 
     W* lies in the span of the embeddings; where the dimension exceeds V, W = left M right^T with the
     (dimension, V) bases returned, and the new rows are those of M.

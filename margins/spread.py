@@ -1,8 +1,8 @@
-"""The dual solution of a hard-margin problem whose least multiplier is as large as can be.
+"""The dual solution of a hard-margin problem with the largest least multiplier.
 
-Constraints are edges x_winner - x_loser >= 1 of a graph, multipliers a flow on the tight ones whose divergence is the
-solution. How far the gradient may drift from its limit depends on the least multiplier of a flow that is positive on
-every edge that can carry one, and a vertex of the dual solutions, which is what solvers find, is 0 on many.
+Constraints are edges x_winner - x_loser >= 1 of a graph, multipliers a flow on the tight ones with the solution as
+divergence. The bound on the gradient's drift from its limit needs the least multiplier of a flow that is positive on
+every edge that can carry one; solvers find vertices of the dual polytope, which are 0 on many.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from marginaudit.margins.rows import Indices
 from marginaudit.orders.arrays import Floats
 
 FEASIBILITY = 1e-10
-"""The solver's feasibility tolerance at a node; the true residual is computed from its answer."""
+"""Feasibility tolerance of the solver at a node; the true residual is computed from its solution."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Spread:
     ----------
     multiplier : (edges,) array
     residual : float
-        Euclidean length of the solution less the multipliers' divergence.
+        Euclidean length of the solution minus the multipliers' divergence.
     """
 
     multiplier: Floats
@@ -35,19 +35,20 @@ class Spread:
 
 
 def spread(winner: Indices, loser: Indices, solution: Floats) -> Spread:
-    """The multipliers on these edges with the largest least one, part by part of the graph.
+    """Multipliers on these edges with the largest minimum, component by component of the graph.
 
     Parameters
     ----------
     winner, loser : (edges,) integer arrays
-        The ends of the edges that carry a positive multiplier in some dual solution (`support`).
+        Ends of the edges with a positive multiplier in some dual solution (`support`).
     solution : (nodes,) array
-        The multipliers' divergence: at each node those of edges that it wins less those of edges that it loses.
+        Divergence of the multipliers: at each node, the sum over edges that it wins minus that over edges that it
+        loses.
 
     Raises
     ------
     SolverFailure
-        The linear program has no solution for the solver.
+        The solver fails on the linear program.
 
     >>> over, under = np.array([0, 0, 1, 1]), np.array([2, 3, 2, 3])  # two tokens that both beat two
     >>> spread(over, under, np.array([0.5, 0.5, -0.5, -0.5])).multiplier.tolist()
@@ -61,7 +62,7 @@ def spread(winner: Indices, loser: Indices, solution: Floats) -> Spread:
 
 
 def is_star(tail: Indices, head: Indices, nodes: int) -> bool:
-    """Whether a connected graph's edges all begin, or all end, at one node, and each of the others has one."""
+    """Whether a connected graph is a star with all edges from, or all edges to, its centre."""
     return len(tail) == nodes - 1 and 1 in (len(set(tail.tolist())), len(set(head.tolist())))
 
 
@@ -70,14 +71,14 @@ def _spread_in(winner: Indices, loser: Indices, solution: Floats) -> Floats:
     edges, nodes = len(winner), len(solution)
     if is_star(winner, loser, nodes):
         outer = loser if len(set(winner.tolist())) == 1 else winner
-        return np.abs(solution[outer])  # a star: each edge carries what its outer end takes or gives
+        return np.abs(solution[outer])  # a star: an edge's multiplier is the divergence at its outer end
     balance = np.bincount(winner, minlength=nodes) - np.bincount(loser, minlength=nodes)
-    # the unknowns are by how much each multiplier exceeds the least one, and that one
+    # unknowns: the excess of each multiplier over the least one, and the least one
     entries = np.concatenate([np.ones(edges), -np.ones(edges), balance])
     row = np.concatenate([winner, loser, np.arange(nodes)])
     column = np.concatenate([np.tile(np.arange(edges), 2), np.full(nodes, edges)])
     matrix = scipy.sparse.csr_array((entries, (row, column)), shape=(nodes, edges + 1))
-    found = scipy.optimize.linprog(  # type: ignore[call-overload]  # its stubs know no sparse matrix
+    found = scipy.optimize.linprog(  # type: ignore[call-overload]  # no sparse matrices in its stubs
         np.append(np.zeros(edges), -1.0),
         A_eq=matrix,
         b_eq=solution,

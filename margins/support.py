@@ -1,10 +1,10 @@
-"""Which tight constraints of a hard-margin problem can carry a multiplier, decided exactly from one dual solution.
+"""Tight constraints of a hard-margin problem that can carry a multiplier, decided exactly from one dual solution.
 
 Constraints are edges x_winner - x_loser >= 1 of a graph, multipliers a flow on the tight ones. All dual
 solutions have the same divergence, so two of them differ by a circulation: a tight edge carries a positive
 multiplier in some solution iff it does in the given one or lies on a cycle of the residual graph, which has
 the arc winner -> loser of each tight edge and loser -> winner of each that carries a positive multiplier.
-That is, iff both its ends are in one strong component. The mean of such solutions carries all of them at once.
+That is, iff both its ends are in one strong component. The mean of such solutions is positive on all of them.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from marginaudit.margins.rows import Indices
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """The tight edges, and the components between which none of them can carry a multiplier.
+    """The tight edges, and the components between which they cannot carry a multiplier.
 
     Attributes
     ----------
@@ -29,10 +29,10 @@ class Support:
     carried : (edges,) bool array
         Tight, with a positive multiplier in some dual solution.
     component : (nodes,) integer array
-        The number of each node's component, 0 .. components - 1: the strong components of the residual
-        graph. A node that no tight edge touches is a component by itself.
+        Number of each node's strong component in the residual graph, 0 .. components - 1. A node without tight edges is
+        a component by itself.
     size : (components,) integer array
-        How many nodes each has.
+        Number of nodes of each component.
     """
 
     tight: NDArray[np.bool_]
@@ -61,7 +61,7 @@ def support(
     winner, loser : (edges,) integer arrays
         The nodes of each constraint.
     slack, multiplier : (edges,) sequences of Fraction
-        Of an optimal solution: x_winner - x_loser - 1, and one dual solution.
+        x_winner - x_loser - 1 at an optimal solution, and one dual solution.
     nodes : int
 
     >>> zero, half = Fraction(0), Fraction(1, 2)

@@ -1,13 +1,12 @@
 """The shortest scores with a margin of 1 along acyclic orders, exactly, from a numerical solution.
 
-Under one query the problem is min sum w^2 s.t. w_i - w_j >= 1 on the edges of an acyclic graph. Each part
-that the tight edges connect has integer differences w_i - w_j, and its sum is 0 as A^T lam has none. So w
-follows from the integers, which rounding the numerical differences gives, and has a denominator of at most
-the number of the part's tokens. Multipliers with A^T lam = w are a flow along tight edges, from the tokens
-with w > 0 to those with w < 0: a maximum flow finds one where there is one, in integers. A tight edge without
-a multiplier joins two parts and changes nothing.
+Under one query the problem is min sum w^2 s.t. w_i - w_j >= 1 on the edges of an acyclic graph. Each component of the
+tight edges has integer differences w_i - w_j and, as A^T lam sums to 0, sum 0. So w follows from these integers, the
+rounded numerical differences, and its denominators are at most the component's size. Multipliers with A^T lam = w are a
+flow along tight edges from the tokens with w > 0 to those with w < 0: an integer maximum flow finds one if it exists. A
+tight edge without a multiplier may join two components without harm.
 
-The answer rests on :meth:`ExactScores.verify`, not on the numbers that led to it.
+The result rests on :meth:`ExactScores.verify`, not on the numerical solution.
 """
 
 import numpy as np
@@ -20,15 +19,15 @@ from marginaudit.orders import Relations
 from marginaudit.orders.arrays import Floats
 
 SLACKS_OF_TIGHT_ROWS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
-"""Below which a row counts as tight, tried in turn. Of parts with a and b tokens the slack of a row between
-them is 0 or at least 1/(a b); a solution with a relative gap of 1e-12 may leave 1e-6 where it is 0."""
+"""Slacks below which a row counts as tight, tried in turn. Between components of a and b tokens the slack of a row
+is 0 or at least 1/(a b); a solution with a relative gap of 1e-12 may have 1e-6 in place of 0."""
 
 LARGEST_FLOW = np.iinfo(np.int32).max
 """Largest capacity of scipy's maximum flow; reached by orders of some 2000 tokens in one chain."""
 
 
 def solve_near(relations: Relations, size: int, scores: Floats) -> dict[int, ExactScores]:
-    """The exact solution of each query for which one is found near the scores, shape (key, query); verified.
+    """Verified exact solutions near the scores, shape (key, query), by query, where found.
 
     Raises
     ------
@@ -82,7 +81,7 @@ def _solve_query(query: int, winner: Indices, loser: Indices, column: Floats, sl
 
 
 def flow_on_tight(winner: Indices, loser: Indices, tight: NDArray[np.bool_], supply: Indices) -> Indices | None:
-    """A flow on the tight edges that leaves each node with its supply, or None."""
+    """A flow on the tight edges with the given divergence, or None."""
     givers, takers = np.flatnonzero(supply > 0), np.flatnonzero(supply < 0)
     total = int(supply[givers].sum())
     if total > LARGEST_FLOW:

@@ -1,10 +1,10 @@
 """min sum_i m_i x_i^2 subject to x_winner - x_loser >= 1 on the edges of an acyclic graph, in rational arithmetic.
 
 A dual active-set method (Goldfarb and Idnani 1983). Active edges, whose constraints hold with equality, form a
-forest: with m_i x_i = sum of +- multipliers at node i, raising the multiplier of one more edge by tau moves the
-tree of its winner up by tau/mass and that of its loser down, each as a whole, and changes the multipliers in the
-two trees by tau times the mass beyond them. An edge whose multiplier would become negative is dropped. An edge
-within one tree moves nothing: its multiplier replaces those along the tree's path until one of them is 0.
+forest: with m_i x_i = sum of +- multipliers at node i, raising the multiplier of another edge by tau moves the tree of
+its winner up by tau/mass and that of its loser down, each as a whole, and changes the multipliers in the two trees by
+tau times the share of mass beyond them. An edge whose multiplier would become negative is dropped. An edge within one
+tree moves no node: its multiplier replaces those along the tree's path until one of them is 0.
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ class WeightedMargin:
     mass : (nodes,) integer array
         Positive weights m.
     winner, loser : (edges,) integer arrays
-    x : tuple of Fraction, one a node
-    multiplier : tuple of Fraction, one an edge
+    x : tuple of Fraction, one per node
+    multiplier : tuple of Fraction, one per edge
         m_i x_i = sum of the multipliers of edges that i wins, minus those of edges that it loses.
     """
 
@@ -103,7 +103,7 @@ class _Forest:
         self.active: list[set[int]] = [set() for _ in mass]
 
     def satisfy(self, edges: Sequence[int]) -> None:
-        """Make all of these constraints hold; they share no node with the others."""
+        """Make all these constraints hold; they share no node with other edges."""
         while violated := [edge for edge in edges if self._slack(edge) < 0]:
             for edge in violated:
                 if self._slack(edge) < 0:
@@ -140,7 +140,7 @@ class _Forest:
             self._drop(min(limits, key=limits.__getitem__))
 
     def _replace(self, edge: int, tree: list[tuple[int, int, int]]) -> None:
-        """Let the edge take over from the path between its ends until an edge of it carries nothing."""
+        """Move multiplier from the path between the edge's ends to the edge, until one on the path is 0."""
         a, j = self.ends[edge]
         step = {node: (parent, f) for node, parent, f in tree}
         path, node = {}, j
@@ -159,7 +159,7 @@ class _Forest:
         self._drop(out)
 
     def _tree(self, root: int) -> list[tuple[int, int, int]]:
-        """(node, its parent, the active edge between them) of the root's tree, parents first."""
+        """(node, parent, active edge between them) of the root's tree, parents first."""
         found, seen = [(root, root, -1)], {root}
         for node, _, _ in found:
             for f in self.active[node]:
@@ -170,7 +170,7 @@ class _Forest:
         return found
 
     def _rates(self, tree: list[tuple[int, int, int]], *, up: bool) -> dict[int, Fraction]:
-        """How the multipliers change as the tree moves up, or down, at unit momentum pulled at its root."""
+        """Rates of the multipliers as the tree moves up or down by unit force at its root."""
         below = {node: self.mass[node] for node, _, _ in tree}
         rates = {}
         total = sum(below.values())

@@ -1,4 +1,4 @@
-"""Constraint rows of eqs. 2 and 3 of arXiv 2409.17335, where no exact solution exists, and the largest dense arrays."""
+"""Constraint rows of eqs. 2 and 3 of arXiv 2409.17335 for numerical solutions, and the limit on dense arrays."""
 
 import numpy as np
 
@@ -8,28 +8,28 @@ from marginaudit.orders import InputError, printable
 from marginaudit.orders.ntp import Dataset, check_assumption
 
 MOST_TOKENS = 5000
-"""Most tokens of arrays of all pairs: with 5000 each takes 200 MB."""
+"""Limit on the tokens of arrays of all pairs; with 5000 each takes 200 MB."""
 
 
 class TooDenseError(InputError):
-    """An array of all pairs of more than `MOST_TOKENS` tokens was asked for."""
+    """An array of all pairs of more than `MOST_TOKENS` tokens is needed."""
 
 
 def too_dense(dataset: Dataset) -> str | None:
-    """Why no array of all pairs of tokens is made, or None."""
+    """Reason against arrays of all pairs of tokens, or None."""
     return None if dataset.V <= MOST_TOKENS else f"{dataset.V} tokens, {dataset.V} x {dataset.V} weights"
 
 
 def require_dense(dataset: Dataset, what: str, why: str, instead: str = "") -> None:
-    """Raise where arrays of all pairs of tokens would be too large.
+    """Raise if arrays of all pairs of tokens would be too large.
 
     Parameters
     ----------
     dataset : Dataset
     what, why : str
-        What is made of it, and why by such an array.
+        Requested result, and why it needs such an array.
     instead : str
-        What may be asked for in place of fewer tokens.
+        Alternative to fewer tokens.
 
     Raises
     ------
@@ -43,14 +43,14 @@ def require_dense(dataset: Dataset, what: str, why: str, instead: str = "") -> N
 
 
 def kq_rows(dataset: Dataset, *, orthonormal: bool) -> Rows:
-    """The rows of eq. 3, one a relation, in the order of ``dataset.relations``."""
+    """The rows of eq. 3, one per relation, in the order of ``dataset.relations``."""
     relations = dataset.relations
     factor = None if orthonormal else dataset.embeddings
     return Rows(relations.winner, relations.loser, relations.query, dataset.V, factor, factor)
 
 
 def ov_rows(dataset: Dataset, *, orthonormal: bool) -> Rows:
-    """The rows of eq. 2, one a pair (x, v) with v != n(x), sorted.
+    """The rows of eq. 2, one per pair (x, v) with v != n(x), sorted.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def ov_rows(dataset: Dataset, *, orthonormal: bool) -> Rows:
 
 
 def next_indices(dataset: Dataset) -> Indices:
-    """The index of n(x) for each token x, in vocabulary order.
+    """Index of n(x) for each token x, in vocabulary order.
 
     Raises
     ------
@@ -77,12 +77,12 @@ def next_indices(dataset: Dataset) -> Indices:
 
 
 def require_exact(dataset: Dataset, problem: str, *assumptions: str) -> None:
-    """Refuse a dataset on which an assumption fails that the exact solution needs.
+    """Raise if an assumption of the exact solution fails on the dataset.
 
     Raises
     ------
     NotExact
-        One fails; the message gives its witness.
+        An assumption fails; the message gives its witness.
     """
     for name in assumptions:
         found = check_assumption(dataset, name)

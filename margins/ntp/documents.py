@@ -16,12 +16,12 @@ from marginaudit.orders.ntp import Dataset
 def certificate_document(
     dataset: Dataset, *, ov: MaxMargin | None = None, kq: MaxMargin | None = None
 ) -> dict[str, Any]:
-    """Primal and dual of the given solutions, every rational a string "p/q" in lowest terms.
+    """Primal and dual of the given solutions, with rationals as strings "p/q" in lowest terms.
 
     Raises
     ------
     NotExact
-        A solution is no exact one, or its infeasibility is not proved by a cycle.
+        A solution is not exact, or its infeasibility is not proved by a cycle.
     """
     document: dict[str, Any] = {"format": FORMAT, "dataset": dataset.name}
     if ov is not None:
@@ -32,7 +32,7 @@ def certificate_document(
 
 
 def _ov(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
-    """W*_ov of orthonormal tokens takes two values and its multipliers one."""
+    """Document of W*_ov for orthonormal tokens: two values and one multiplier."""
     if not isinstance(solution, Exact):
         raise NotExact("ov: the solution is a float64 one, and a certificate needs an exact one")
     V = dataset.V
@@ -64,7 +64,7 @@ def _kq(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
     text = [_text(Fraction(*divmod(code, base))) for code in few.tolist()]
     columns = (rows.winner[positive].tolist(), rows.loser[positive].tolist(), which.tolist())
     entries = [[names[i], names[j], text[value]] for i, j, value in zip(*columns, strict=True)]
-    queries, first = np.unique(rows.query[positive], return_index=True)  # relations are in the order of their queries
+    queries, first = np.unique(rows.query[positive], return_index=True)  # relations are sorted by query
     parts = pairwise([*first.tolist(), len(entries)])
     multipliers = {names[q]: entries[slice(*part)] for q, part in zip(queries.tolist(), parts, strict=True)}
     return {

@@ -38,18 +38,17 @@ from marginaudit.orders.ntp import Dataset, Token, check_assumption, gram_deviat
 def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
     """W*_kq: min ||W||_F s.t. (x_w - x_l)^T W q >= 1 for every relation x_w >_q x_l.
 
-    Exact for orthonormal tokens: by minimum cuts under a query without confused tokens; under one with confused
-    tokens from the rows that are tight in the solution of a quadratic program, where the exact check confirms
-    what they lead to. For other embeddings a quadratic program, its solution polished to the floor of float64
-    where that can be proved (``direction_radius`` is then about 1e-16, otherwise the solver's own).
+    Exact for orthonormal tokens: by minimum cuts under queries without confused tokens; under the others from the tight
+    rows of a quadratic program's solution, if the exact check confirms the result. For other embeddings a quadratic
+    program, polished to float64 resolution if that can be proved (``direction_radius`` is then about 1e-16, otherwise
+    the solver's).
 
     Parameters
     ----------
     dataset : Dataset
     method : "auto", "exact" or "cvxpy"
-        "exact" refuses a problem without an exact solution, "cvxpy" solves every query numerically and leaves
-        the solver's answer unpolished, as a second opinion. A cycle proves the problem infeasible whichever is
-        asked for, and no relation at all makes W* = 0.
+        "exact" raises without an exact solution; "cvxpy" solves every query numerically without polishing, as an
+        independent result. For any method, a cycle proves the problem infeasible, and W* = 0 without relations.
 
     Raises
     ------
@@ -59,7 +58,7 @@ def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
         method is "exact" and the tokens are not orthonormal, or the exact check confirms no solution under a
         query with confused tokens.
     TooDenseError
-        There are too many tokens for a quadratic program, which no exact solution spares.
+        Too many tokens for the quadratic program.
     SolverFailure
         The solver's answer proves neither a solution nor infeasibility.
 
@@ -92,7 +91,7 @@ def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
 def _solved_by_query(
     dataset: Dataset, confused: NDArray[np.bool_], cycles: Mapping[Token, Cycle], method: Method
 ) -> MaxMargin:
-    """Orthonormal tokens: exact under queries without confused tokens, under the others where it is confirmed."""
+    """Orthonormal tokens: exact under queries without confused tokens, under others if confirmed."""
     relations = dataset.relations
     clear = ~confused[relations.query]
     exact = solve_exactly(_taken(relations, clear), dataset.V)
@@ -128,7 +127,7 @@ def _solved_by_query(
 
 
 def _cycles(dataset: Dataset, confused: NDArray[np.bool_]) -> dict[Token, Cycle]:
-    """A checked cycle for each query whose relation has one: it runs through confused tokens only."""
+    """A checked cycle for each query whose relation has one; cycles run through confused tokens only."""
     queries = [dataset.vocabulary[q] for q in np.flatnonzero(confused)]
     found = {q: Cycle(q, tokens) for q in queries if (tokens := dataset.orders[q].cycle()) is not None}
     for cycle in found.values():
@@ -174,7 +173,7 @@ def _dense(exact: ExactScores, V: int, E: Floats | None) -> tuple[Floats, Floats
 
 def _weights(exact: ExactScores, vocabulary: tuple[Token, ...]) -> dict[Token, dict[Token, Fraction]]:
     some = np.flatnonzero(exact.numerator)
-    fraction = cache(Fraction)  # few distinct values, and reducing a fraction is slow
+    fraction = cache(Fraction)  # few distinct values; reducing a fraction is slow
     values = [*map(fraction, exact.numerator[some].tolist(), exact.denominator[some].tolist())]
     tokens = [vocabulary[x] for x in exact.token[some].tolist()]
     queries, first = np.unique(exact.query[some], return_index=True)
@@ -200,7 +199,7 @@ def _numerical_solution(dataset: Dataset, found: Certified, forms: Mapping[Token
 def _joined(
     rows: Rows, exact: ExactScores, known: NDArray[np.bool_], found: Certified, clear: NDArray[np.bool_]
 ) -> Certified:
-    """The exact scores of the known rows' queries, numerical ones for all not clear, certified as one."""
+    """Join the exact scores of the known rows' queries and numerical scores of unclear ones; certify the result."""
     W, multipliers = found.W.copy(), np.zeros(len(rows))
     W[exact.token, exact.query] = exact.numerator / exact.denominator
     multipliers[~clear] = found.multipliers
@@ -214,7 +213,7 @@ def _joined(
 def _closed_form(
     dataset: Dataset, forms: Mapping[Token, ClosedForm], cycles: Mapping[Token, Cycle], found: Certified | None
 ) -> dict[Token, ClosedForm]:
-    """Orthonormal tokens: the verdicts that are known, and those that the cycles and the solution give."""
+    """Orthonormal tokens: known verdicts on the closed form, and those from cycles and the solution."""
     judged = dict(forms) | {query: ClosedForm(False, cycle.tokens) for query, cycle in cycles.items()}
     if found is not None:
         rest = {query: order for query, order in dataset.orders.items() if query not in judged}
@@ -223,7 +222,7 @@ def _closed_form(
 
 
 def _general_solution(dataset: Dataset, cycles: Mapping[Token, Cycle], method: Method) -> MaxMargin:
-    """For embeddings that are not orthonormal: all queries are one problem, and no solution is called exact."""
+    """Other embeddings: one problem for all queries, never exact."""
     if cycles:
         proof = next(iter(cycles.values()))
         form = {q: ClosedForm(False, cycles[q].tokens if q in cycles else None) for q in dataset.orders}

@@ -29,23 +29,23 @@ from marginaudit.orders.ntp import Dataset, Token, check_assumption, gram_deviat
 def solve_ov(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
     """W*_ov: min ||W||_F s.t. (e_{n(x)} - e_v)^T W x >= 1 for all tokens x and all v != n(x).
 
-    For orthonormal tokens W*_ov x = e_{n(x)} - 1/V, whether or not n is injective, and ||W*_ov||^2 = V - 1;
-    for other embeddings a quadratic program, its solution polished to the floor of float64 where that can be
-    proved (``direction_radius`` is then about 1e-16, otherwise the solver's own).
+    For orthonormal tokens W*_ov x = e_{n(x)} - 1/V, for any n, injective or not, and ||W*_ov||^2 = V - 1; for other
+    embeddings a quadratic program, polished to float64 resolution if that can be proved (``direction_radius`` is then
+    about 1e-16, otherwise the solver's).
 
     Parameters
     ----------
     dataset : Dataset
     method : "auto", "exact" or "cvxpy"
-        "exact" refuses a problem without a closed form, "cvxpy" solves it numerically all the same and leaves
-        the solver's answer unpolished. With one token there is no row, and W* = 0 whichever is asked for.
+        "exact" raises without a closed form; "cvxpy" solves numerically in any case, without polishing. With one token
+        there are no rows, and W* = 0 for any method.
 
     Raises
     ------
     CollocationError
         n is not a function on the whole vocabulary.
     TooDenseError
-        There are too many tokens.
+        Too many tokens.
     NotExact
         method is "exact" and the tokens are not orthonormal.
     SolverFailure
@@ -119,7 +119,7 @@ def verify_ov(times_V: Indices, next_index: Indices) -> None:
     Raises
     ------
     CertificateError
-        One fails.
+        A condition fails.
     """
     V = len(next_index)
     tokens = np.arange(V)
@@ -136,7 +136,7 @@ def verify_ov(times_V: Indices, next_index: Indices) -> None:
 
 
 class _Columns(Mapping[Token, Mapping[Token, Fraction]]):
-    """{x: {v: W*[v, x]}}, a column made when it is asked for: there are V^2 entries of two values, two objects."""
+    """{x: {v: W*[v, x]}} with columns made on demand: V^2 entries share two value objects."""
 
     def __init__(self, vocabulary: tuple[Token, ...], next_index: Indices) -> None:
         V = len(vocabulary)

@@ -1,4 +1,4 @@
-"""Proposition 2 of arXiv 2409.17335, the closed form of W*_kq, judged query by query."""
+"""Proposition 2 of arXiv 2409.17335, the closed form of W*_kq, checked query by query."""
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -13,10 +13,10 @@ from marginaudit.orders.ntp import Dataset, QueryOrder, Token
 
 
 def decide(exact: ExactScores, vocabulary: tuple[Token, ...]) -> dict[Token, ClosedForm]:
-    """Exactly: the formula holds iff |N(S)| k >= |S| m for every set S of optimal tokens.
+    """Decide exactly whether |N(S)| k >= |S| m for every set S of optimal tokens, which is when the formula holds.
 
-    It holds iff all blocks of the query have the same ratio of k_b to m_b. Otherwise the optimal tokens of
-    the block with the lowest value have all their losers in it, so they are such an S; it is thinned out.
+    It holds iff all blocks of the query have the same ratio of k_b to m_b. Otherwise the optimal tokens of the block
+    with the lowest value, which contains all their losers, are a violating S, then reduced to a minimal one.
     """
     optimal = exact.numerator > 0
     size = len(vocabulary)
@@ -33,7 +33,7 @@ def decide(exact: ExactScores, vocabulary: tuple[Token, ...]) -> dict[Token, Clo
 
 
 def _violating_set(exact: ExactScores, rows: slice) -> list[int]:
-    """Pairs of optimal tokens S with |N(S)| k < |S| m, of a query with the given rows; none can be left out."""
+    """Minimal set S of optimal tokens with |N(S)| k < |S| m, as pairs, for a query with the given rows."""
     beaten: dict[int, set[int]] = {}
     for i, j in zip(exact.winner[rows].tolist(), exact.loser[rows].tolist(), strict=True):
         beaten.setdefault(i, set()).add(j)
@@ -57,7 +57,7 @@ def _violating_set(exact: ExactScores, rows: slice) -> list[int]:
 def compare_exactly(
     dataset: Dataset, queries: Iterable[Token], weights: Mapping[Token, Mapping[Token, Fraction]]
 ) -> dict[Token, ClosedForm]:
-    """Against exact weights, {query: {key: x^T W*_kq q}} with zeros left out."""
+    """Compare with exact weights, {query: {key: x^T W*_kq q}} without zeros."""
     judged = {}
     for query in queries:
         order, column = dataset.orders[query], weights.get(query, {})
@@ -73,7 +73,7 @@ def compare_exactly(
 def compare(
     dataset: Dataset, queries: Mapping[Token, QueryOrder], scores: Floats, radius: Floats
 ) -> dict[Token, ClosedForm]:
-    """Against numerical scores x^T W q, shape (key, query), each known within ``radius``, of the same shape."""
+    """Compare with numerical scores x^T W q, shape (key, query), known within ``radius``, of the same shape."""
     judged = {}
     for query, order in queries.items():
         formula, known = np.zeros(dataset.V), np.ones(dataset.V, dtype=bool)

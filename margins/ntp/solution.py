@@ -1,4 +1,4 @@
-"""Solutions of a hard-margin problem: exact, in closed form, numerical, or a proof that there is none."""
+"""Solutions of a hard-margin problem: exact, in closed form, numerical, or a proof of infeasibility."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ from marginaudit.orders.ntp import Dataset, Token
 T = TypeVar("T")
 
 Method: TypeAlias = Literal["auto", "exact", "cvxpy"]
-"""Ways to solve a hard-margin problem."""
+"""Methods for a hard-margin problem."""
 
 Weights: TypeAlias = Mapping[Token, Mapping[Token, Fraction]]
 """{column token: {row token: value}}."""
 
 
 def check_method(method: str) -> None:
-    """Refuse a method of another name.
+    """Raise unless the method is known.
 
     Raises
     ------
     ValueError
-        There is no such method.
+        The method is unknown.
     """
     if method not in get_args(Method):
         raise ValueError(f"method: got {method!r}, expected one of {', '.join(get_args(Method))}")
@@ -36,7 +36,7 @@ def check_method(method: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Multipliers:
-    """The exact multipliers numerator/denominator, one a row.
+    """Exact multipliers numerator/denominator, one per row.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Multipliers:
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """Whether Proposition 2's formula gives a query's column of W*_kq, and the tokens that show it does not.
+    """Whether Proposition 2's formula gives a query's column of W*_kq, with a witness if not.
 
     The formula: m/(k+m) on the k optimal tokens, -k/(k+m) on the m non-optimal, 0 on non-comparable ones.
 
@@ -62,11 +62,11 @@ class ClosedForm:
     ----------
     holds : bool
     witness : tuple of tokens or None
-        Without confused tokens: a set S of optimal tokens with |N(S)| k < |S| m, in vocabulary order. With
-        confused tokens, on which the formula is silent, and against a numerical solution: the tokens where
-        formula and solution, exact or known within its radius, differ. Under a query whose relation has a
-        cycle, so that there is no solution: the cycle. None where the formula holds, and where there is no
-        solution for another reason (embeddings that are not orthonormal couple the queries).
+        Without confused tokens: a set S of optimal tokens with |N(S)| k < |S| m, in vocabulary order. With confused
+        tokens, outside the formula's scope, and for a numerical solution: the tokens where formula and solution, exact
+        or within its radius, differ. Under a query with a cyclic relation, so without a solution: the cycle. None if
+        the formula holds, or if the problem is infeasible for another reason (embeddings that are not orthonormal
+        couple the queries).
     """
 
     holds: bool
@@ -75,14 +75,13 @@ class ClosedForm:
 
 @dataclass(frozen=True, eq=False)
 class MaxMargin:
-    """The answer to a hard-margin problem: `Optimal`, `Exact` if it is known in rational arithmetic, or `Infeasible`.
+    """Result of a hard-margin problem: `Optimal`, `Exact` in rational arithmetic, or `Infeasible`.
 
     Attributes
     ----------
     status : "optimal" or "infeasible"
     method : "exact", "closed-form" or "cvxpy"
-        How the answer was found. An infeasible problem is "exact" where a cycle, or Farkas
-        multipliers in rational arithmetic, prove it.
+        Method of solution; "exact" for infeasibility proved by a cycle or rational Farkas multipliers.
     closed_form : mapping
         Proposition 2's formula for each query that heads a relation; empty for W*_ov.
     """
@@ -107,35 +106,33 @@ class MaxMargin:
         Raises
         ------
         NotExact
-            There is none.
+            The solution is not exact.
         """
         raise NotExact("the max-margin problem has no exact solution")
 
 
 @dataclass(frozen=True, eq=False)
 class Optimal(MaxMargin):
-    """The solution of a hard-margin problem, with its proof.
+    """Solution of a hard-margin problem, with its proof.
 
     Attributes
     ----------
     dense : callable
-        Makes ``scores`` and ``matrix`` when one of them is first asked for: at V = 10,000 each takes 800 MB. It can
-        be pickled.
+        Computes ``scores`` and ``matrix`` on first access (at V = 10,000 each takes 800 MB); can be pickled.
     certificate : Certificate
     multipliers : (rows,)
         The dual solution lam >= 0 of the rows A w >= 1, of the problem min ||w||^2 / 2. The rows of W*_kq are
         ``dataset.relations``, in their order; those of W*_ov are the pairs (x, v) with v != n(x), sorted by (x, v).
     direction_radius : float
-        Bound on ||W/||W|| - W*/||W*||||_F, W* that of orthonormal tokens where ``gram_deviation`` is a number, else
-        that of the float64 embeddings taken as rationals. 0.0 where the weights are exact: then rounding them to
-        float64 is the only error, about 1 ulp per entry. About 1e-16, the rounding of W included, where a numerical
-        solution was polished. Not a number where W* = 0.
+        Bound on ||W/||W|| - W*/||W*||||_F, with W* that of orthonormal tokens if ``gram_deviation`` is a number, else
+        that of the float64 embeddings as rationals. 0.0 for exact weights, with float64 rounding, about 1 ulp per
+        entry, as the only error. About 1e-16 for a polished solution, including the rounding of W. NaN if W* = 0.
     weight_radius : float
         Bound on ||W - W*||_F, in the same sense.
     gram_deviation : float or None
-        The solution is that of orthonormal tokens, and everything here is said of these; the entries of E E^T - I
-        of the float64 embeddings E are at most this (`marginaudit.orders.gram_deviation`). None where the answer
-        takes no token as orthonormal: it is that of the embeddings as they stand, or holds for any.
+        Bound on the entries of E E^T - I of the float64 embeddings E (`marginaudit.orders.gram_deviation`), if the
+        solution and all its bounds are those of orthonormal tokens. None if they are those of the given embeddings, or
+        hold for any.
     """
 
     status = "optimal"
@@ -161,7 +158,7 @@ class Optimal(MaxMargin):
 
     @property
     def matrix(self) -> Floats:
-        """W itself: kq (dimension, dimension), ov (vocabulary, dimension). The scores for one-hot tokens."""
+        """W: kq (dimension, dimension), ov (vocabulary, dimension); equal to the scores for one-hot tokens."""
         return self.arrays[1]
 
     @property
@@ -171,7 +168,7 @@ class Optimal(MaxMargin):
 
     @property
     def note(self) -> str | None:
-        """An assumption on the embeddings beyond their entries; None where the solution needs none."""
+        """Assumption on the embeddings beyond their entries, or None."""
         if not self.gram_deviation:
             return None
         return f"for orthonormal tokens; the embedding's Gram matrix is within about {self.gram_deviation:.3g} of I"
@@ -184,13 +181,13 @@ class Optimal(MaxMargin):
 @final
 @dataclass(frozen=True, eq=False)
 class Exact(Optimal):
-    """The solution in rational arithmetic too.
+    """Solution with rational weights and multipliers.
 
     Attributes
     ----------
     norm_squared_exact : Fraction
     weights_exact : mapping
-        {column token: {row token: value}}, zero entries left out.
+        {column token: {row token: value}} without zero entries.
     multipliers_exact : Multipliers
     """
 
@@ -205,7 +202,7 @@ class Exact(Optimal):
 
 @dataclass(frozen=True)
 class Cycle:
-    """Tokens x_1 >_q x_2 >_q .. >_q x_1: the rows of these relations add up to 0 >= their number."""
+    """Tokens x_1 >_q x_2 >_q .. >_q x_1; the rows of these relations add up to 0 >= their number."""
 
     query: Token
     tokens: tuple[Token, ...]
@@ -216,7 +213,7 @@ class Cycle:
         Raises
         ------
         CertificateError
-            One is not.
+            A step is not a relation.
         """
         order = dataset.orders.get(self.query)
         steps = zip(self.tokens, (*self.tokens[1:], *self.tokens[:1]), strict=True)
@@ -236,7 +233,7 @@ class Infeasible(MaxMargin):
     Attributes
     ----------
     infeasibility : Cycle or Farkas
-        The re-checked proof.
+        The checked proof.
     """
 
     status = "infeasible"
@@ -244,7 +241,7 @@ class Infeasible(MaxMargin):
 
 
 def each_value(weights: Weights, function: Callable[[Fraction], T]) -> dict[Token, dict[Token, T]]:
-    """The weights, each replaced by the function's value; called once for a fraction that many entries share.
+    """Map a function over the weights, called once for a fraction shared by many entries.
 
     >>> half, calls = Fraction(1, 2), []
     >>> each_value({"q": {"a": half, "b": half}}, lambda value: calls.append(value) or str(value))
@@ -282,11 +279,11 @@ def numerical(
 
 
 def both(scores: Floats, matrix: Floats) -> tuple[Floats, Floats]:
-    """Return arrays that are already computed (for `functools.partial` as a ``dense``)."""
+    """Return computed arrays (for `functools.partial` as a ``dense``)."""
     return scores, matrix
 
 
 def infeasible(proof: Cycle | Farkas, closed_form: Mapping[Token, ClosedForm]) -> Infeasible:
-    """No W meets all rows, and why."""
+    """Infeasibility with its proof."""
     exact = isinstance(proof, Cycle) or not proof.residual
     return Infeasible(method="exact" if exact else "cvxpy", closed_form=closed_form, infeasibility=proof)

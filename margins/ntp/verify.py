@@ -1,28 +1,27 @@
 """Check a certificate of the two hard-margin solutions; standard library only.
 
 Usage: python verify.py DATASET CERTIFICATE
-Exit status: 0 confirmed; 1 refused; 2 a file that cannot be read, or that is no dataset or no certificate; 70 an
-internal error.
+Exit status: 0 confirmed; 1 refused; 2 an unreadable file, or no dataset or certificate; 70 an internal error.
 
-This file stands alone on purpose: it reads the dataset and the certificate, derives the constraints of
-eq. 2 and eq. 3 of arXiv 2409.17335 from the dataset itself, and confirms in rational arithmetic that
+Deliberately self-contained: it reads the dataset and the certificate, derives the constraints of
+eq. 2 and eq. 3 of arXiv 2409.17335 from the dataset, and confirms in rational arithmetic that
 
 * the weights W satisfy every constraint,
-* the multipliers are nonnegative and stand on constraints that exist,
+* the multipliers are nonnegative and belong to constraints,
 * ||W||^2 = 2 sum(multipliers) - ||A^T multipliers||^2 = the stated norm, for the rows A of the constraints,
 
-which by weak duality proves W optimal; or, for an infeasible problem, that the stated cycle is one. Where it
-states of a query that Proposition 2's closed form holds or fails, W is compared with the form, and a failure has
-to show a set S of optimal tokens with |N(S)| k < |S| m. Tokens are taken as orthonormal, and an embedding that is
-not (within 1e-12) is refused, except for a cycle and where there is no constraint, which suppose nothing of it.
+which by weak duality proves W optimal; or, for an infeasible problem, that the stated cycle is one. Where the
+certificate states that Proposition 2's closed form holds or fails for a query, W is compared with the form, and a
+failure needs a set S of optimal tokens with |N(S)| k < |S| m. Tokens are taken as orthonormal, and an embedding that is
+not (within 1e-12) is refused, except for a cycle or without constraints, where it does not matter.
 
-A rational is "p/q" in lowest terms, in ASCII digits without leading zeros, at most 4000 each. Weights and
-multipliers have denominators up to the number V of tokens, which is all that they need: their values come from
-tokens that tight constraints connect. So every sum here stays short.
+A rational is "p/q" in lowest terms, in ASCII digits without leading zeros, at most 4000 each. Denominators of weights
+and multipliers are at most the number V of tokens, which suffices, as their values come from tokens connected by tight
+constraints. So all sums stay short.
 
-A dataset is what README.md says and `marginaudit.orders.read_dataset` reads; that float64 has no room for some counts
-and entries matters to no constraint. A line of a text dataset ends with LF, CR LF or CR; every other character that is
-white space to Unicode separates two tokens of it.
+A dataset is as in README.md and `marginaudit.orders.read_dataset`, but counts and entries beyond float64 are accepted,
+as no constraint depends on them. A line of a text dataset ends with LF, CR LF or CR; any other Unicode white space
+separates its tokens.
 """
 
 import json
@@ -53,19 +52,19 @@ Read = TypeVar("Read")
 
 
 class Refused(Exception):  # noqa: N818
-    """The certificate does not prove what it states; the message says where."""
+    """The certificate does not prove its statement; the message names the place."""
 
 
 class Unreadable(ValueError):  # noqa: N818
-    """No dataset or no certificate: the place (file, JSON pointer or line), what was got and what is expected."""
+    """No dataset or no certificate; place (file, JSON pointer or line), value and expectation."""
 
     def __init__(self, where: str, *, got: str, expected: str) -> None:
         super().__init__(f"{where}: got {got}, expected {expected}")
         self.where, self.got, self.expected = where, got, expected
 
 
-class Dataset(NamedTuple):
-    """The dataset as far as the constraints depend on it; ``n`` where the file states it apart from the samples."""
+class StatedDataset(NamedTuple):
+    """The parts of a dataset that matter to the constraints; ``n`` as stated by the file, besides the samples."""
 
     vocabulary: set[str]
     samples: set[Sample]
@@ -92,7 +91,7 @@ def verify(dataset: str | Path, certificate: str | Path) -> list[str]:
 
 
 def verify_ov(stated: dict[str, Any], V: int) -> str:
-    """W*_ov, constant on the entries (n(x), x), on the others, and in its multipliers."""
+    """Verify W*_ov: one value on the entries (n(x), x), one on the others, one multiplier."""
     next_token, elsewhere, multiplier = (stated[name] for name in ("at_next_token", "elsewhere", "multiplier"))
     norm_squared, others = stated["norm_squared"], V - 1
     for value in (next_token, elsewhere, multiplier):
@@ -107,7 +106,7 @@ def verify_ov(stated: dict[str, Any], V: int) -> str:
 
 
 def verify_cycle(stated: dict[str, Any], required: Relations) -> str:
-    """There is no W_kq: the constraints along a cycle add up to 0 >= their number."""
+    """Verify infeasibility of W_kq: the constraints along a cycle add up to 0 >= their number."""
     query, cycle = stated["query"], stated["cycle"]
     demand(cycle != [], "kq: the cycle is empty")
     for winner, loser in zip(cycle, [*cycle[1:], cycle[0]], strict=True):
@@ -117,7 +116,7 @@ def verify_cycle(stated: dict[str, Any], required: Relations) -> str:
 
 
 def verify_kq(stated: dict[str, Any], V: int, required: Relations) -> str:
-    """W*_kq by its weights and multipliers."""
+    """Verify the weights and multipliers of W*_kq."""
     weight = {(q, x): value for q, column in stated["weights"].items() for x, value in column.items()}
     pulled = {(q, x): ZERO for q, edges in required.items() for edge in edges for x in edge}
     for (q, x), value in weight.items():
@@ -151,7 +150,7 @@ def verify_kq(stated: dict[str, Any], V: int, required: Relations) -> str:
 
 
 def closed_form_holds(query: str, form: dict[str, Any], weight: Weights, edges: set[Edge]) -> bool:
-    """Whether Proposition 2's closed form holds under the query, as the certificate states it."""
+    """Verify the certificate's statement on Proposition 2's closed form under the query; return whether it holds."""
     winners, losers = {winner for winner, _ in edges}, {loser for _, loser in edges}
     demand(bool(edges) and not winners & losers, f"kq: under {query!r} the closed form does not apply")
     k, m = len(winners), len(losers)
@@ -167,7 +166,7 @@ def closed_form_holds(query: str, form: dict[str, Any], weight: Weights, edges: 
 
 
 def orthonormal_within(embedding: list[list[float]]) -> Fraction:
-    """The largest entry of |Gram matrix - I|; an embedding with a larger one than is tolerated is refused."""
+    """Largest entry of |Gram matrix - I|; refuses an embedding above the tolerance."""
     ratios = [[value.as_integer_ratio() for value in row] for row in embedding]
     scale = max((denominator for row in ratios for _, denominator in row), default=1)  # all are powers of 2
     rows = [[numerator * (scale // denominator) for numerator, denominator in row] for row in ratios]
@@ -181,7 +180,7 @@ def orthonormal_within(embedding: list[list[float]]) -> Fraction:
     return deviation
 
 
-def collocation(data: Dataset) -> dict[str, str]:
+def collocation(data: StatedDataset) -> dict[str, str]:
     """n on the whole vocabulary, as a function."""
     n = dict(data.n)
     for tokens, following in sorted(data.samples):
@@ -203,14 +202,14 @@ def relations(samples: set[Sample], n: dict[str, str]) -> Relations:
 
 
 def read_certificate(path: Path) -> dict[str, Any]:
-    """The certificate, with its rationals as fractions."""
+    """Read the certificate, with rationals as fractions."""
     document: dict[str, Any] = matched(parsed(path), CERTIFICATE, "")
     expect("ov" in document or "kq" in document, "", document, "the key 'ov' or 'kq'")
     return document
 
 
-def read_dataset(path: Path) -> Dataset:
-    """The dataset of a .json or .txt file."""
+def read_dataset(path: Path) -> StatedDataset:
+    """Read the dataset of a .json or .txt file."""
     suffix = path.suffix.lower()
     expect(suffix in (".json", ".txt"), "", suffix, "the ending .json or .txt")
     document: dict[str, Any] = {} if suffix == ".txt" else matched(parsed(path), DATASET, "")
@@ -246,11 +245,11 @@ def read_dataset(path: Path) -> Dataset:
         expect(len(embedding) == len(vocabulary), "/embedding", len(embedding), f"{len(vocabulary)}, one row a token")
         for i, row in enumerate(embedding):
             expect(0 < len(row) == len(embedding[0]), f"/embedding/{i}", row, "as many numbers as in row 0, at least 1")
-    return Dataset(vocabulary, {sample for _, sample in samples}, n, embedding or [])
+    return StatedDataset(vocabulary, {sample for _, sample in samples}, n, embedding or [])
 
 
 def read(path: str | Path, reader: Callable[[Path], Read]) -> Read:
-    """Read the file; every error has the file's name."""
+    """Read the file; errors name it."""
     try:
         return reader(Path(path))
     except Unreadable as error:
@@ -265,7 +264,7 @@ def read(path: str | Path, reader: Callable[[Path], Read]) -> Read:
 
 
 def decoded(path: Path) -> str:
-    """UTF-8 text, without the byte order mark that it may start with; from a file that has an end."""
+    """UTF-8 text of a regular file, without a byte order mark."""
     if path.exists() and not path.is_file():
         raise Unreadable("", got="no regular file", expected="one")
     return path.read_bytes().decode("utf-8-sig")
@@ -273,13 +272,13 @@ def decoded(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Repeated:
-    """Stands for a JSON object that holds a key more than once."""
+    """Placeholder for a JSON object with a repeated key."""
 
     key: str
 
 
 def parsed(path: Path) -> Any:
-    """A JSON document, `Repeated` in place of an object that repeats a key."""
+    """Parse JSON, with `Repeated` for an object with a repeated key."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Repeated:
         times = Counter(key for key, _ in pairs)
@@ -288,8 +287,8 @@ def parsed(path: Path) -> Any:
     return json.loads(decoded(path), object_pairs_hook=once)
 
 
-class Kind(NamedTuple):
-    """A kind of scalar in JSON: its name, its test, and its conversion."""
+class ScalarKind(NamedTuple):
+    """A kind of JSON scalar: name, test and conversion."""
 
     name: str
     accepts: Callable[[Any], bool]
@@ -297,12 +296,12 @@ class Kind(NamedTuple):
 
 
 def is_text(value: Any) -> bool:
-    """Whether it is a string that UTF-8 can encode: JSON can write half a surrogate pair."""
+    """Whether it is a string that UTF-8 can encode; JSON allows lone surrogates."""
     return isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)
 
 
 def is_rational(value: Any) -> bool:
-    """Whether it is "p/q" in lowest terms; the form is matched before a digit is converted."""
+    """Whether it is "p/q" in lowest terms; the form is matched before conversion."""
     match = RATIONAL.fullmatch(value) if isinstance(value, str) else None
     return match is not None and gcd(*map(int, match.groups())) == 1
 
@@ -312,24 +311,26 @@ def kq_shape(value: Any) -> Any:
     return CYCLE if isinstance(value, dict) and value.get("status") == "infeasible" else OPTIMAL
 
 
-TEXT = Kind("a string that UTF-8 can encode", is_text)
-NAME = Kind("a string that is not empty", lambda value: is_text(value) and value != "")
-FLAG = Kind("a boolean", lambda value: isinstance(value, bool))
-COUNT = Kind("a positive integer", lambda value: type(value) is int and value > 0)
-FINITE = Kind("a finite number", lambda value: type(value) in (int, float) and abs(value) <= sys.float_info.max, float)
-NUMBER = Kind('a rational "p/q" in lowest terms, of at most 4000 digits each', is_rational, Fraction)
-STATUS = Kind("'optimal'", lambda value: value == "optimal")
+TEXT = ScalarKind("a string that UTF-8 can encode", is_text)
+NAME = ScalarKind("a string that is not empty", lambda value: is_text(value) and value != "")
+FLAG = ScalarKind("a boolean", lambda value: isinstance(value, bool))
+COUNT = ScalarKind("a positive integer", lambda value: type(value) is int and value > 0)
+FINITE = ScalarKind(
+    "a finite number", lambda value: type(value) in (int, float) and abs(value) <= sys.float_info.max, float
+)
+NUMBER = ScalarKind('a rational "p/q" in lowest terms, of at most 4000 digits each', is_rational, Fraction)
+STATUS = ScalarKind("'optimal'", lambda value: value == "optimal")
 
 CYCLE = {"status": TEXT, "query": TEXT, "cycle": [TEXT]}
 OPTIMAL = {
-    "status": Kind("'optimal' or 'infeasible'", lambda value: value == "optimal"),
+    "status": ScalarKind("'optimal' or 'infeasible'", lambda value: value == "optimal"),
     "norm_squared": NUMBER,
     "weights": {TEXT: {TEXT: NUMBER}},
     "multipliers": {TEXT: [(TEXT, TEXT, NUMBER)]},
     "closed_form?": {TEXT: {"holds": FLAG, "S": [TEXT]}},
 }
 CERTIFICATE = {
-    "format": Kind(repr(FORMAT), lambda value: value == FORMAT),
+    "format": ScalarKind(repr(FORMAT), lambda value: value == FORMAT),
     "dataset?": TEXT,
     "ov?": dict.fromkeys(("norm_squared", "at_next_token", "elsewhere", "multiplier"), NUMBER) | {"status": STATUS},
     "kq?": kq_shape,
@@ -345,14 +346,14 @@ DATASET = {
 
 
 def matched(value: Any, shape: Any, where: str) -> Any:
-    """The value, read in its shape.
+    """Convert a value according to its shape.
 
-    A shape is a `Kind`; [shape] for an array; a tuple of shapes for an array of that length; {key: shape} for an
-    object, "?" after a key that may be missing; {TEXT: shape} for one of any keys; or a function that chooses one.
+    A shape is a `ScalarKind`; [shape] for an array; a tuple of shapes for an array of that length; {key: shape} for an
+    object, with "?" after an optional key; {TEXT: shape} for any keys; or a function that chooses a shape.
     """
     if isinstance(value, Repeated):
         raise Unreadable(below(where, value.key), got="this key more than once in one object", expected="once")
-    if isinstance(shape, Kind):
+    if isinstance(shape, ScalarKind):
         expect(shape.accepts(value), where, value, shape.name)
         return shape.convert(value)
     if isinstance(shape, list | tuple):
@@ -383,27 +384,27 @@ def expect(condition: bool, where: str, got: Any, expected: str) -> None:
 
 
 def demand(condition: bool, otherwise: str) -> None:
-    """Refuse unless the condition holds."""
+    """Raise `Refused` unless the condition holds."""
     if not condition:
         raise Refused(otherwise)
 
 
 def shown(value: Any) -> str:
-    """The value on one line, cut to a length that a message can hold."""
+    """The value on one line, cut to the length of a message."""
     try:
         text = str(value) if isinstance(value, Fraction) else repr(value)
-    except ValueError:  # an integer of more digits than Python writes
+    except ValueError:  # an integer of more digits than Python prints
         return "a number of thousands of digits"
     return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + " .."
 
 
 def printable(text: str) -> str:
-    """The text with escapes for control characters and for those that a terminal does not show."""
+    """The text with escapes for control and invisible characters."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def main(arguments: list[str]) -> int:
-    """Exit status 0: confirmed; 1: refused; 2: no dataset or no certificate; 70: an internal error."""
+    """Return the exit status: 0 confirmed; 1 refused; 2 no dataset or certificate; 70 internal error."""
     if len(arguments) != 2:
         print("usage: verify.py DATASET CERTIFICATE", file=sys.stderr)
         return 2
@@ -417,7 +418,7 @@ def main(arguments: list[str]) -> int:
     except Unreadable as error:
         print(printable(str(error)), file=sys.stderr)
         return 2
-    except Exception as error:  # whose status would be 1, as if the certificate were refused
+    except Exception as error:  # its exit status would be 1, that of a refused certificate
         print("\n".join(map(printable, traceback.format_exc().splitlines())), file=sys.stderr)
         print(f"internal error: {type(error).__name__}; neither confirmed nor refused", file=sys.stderr)
         return 70
