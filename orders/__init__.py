@@ -1,6 +1,6 @@
 """Orders: data of next-token prediction, the orders in them, and the assumptions of papers as predicates.
 
-A paper's own kind of dataset lies in the room of its name.
+Each paper's kind of dataset is in its own sub-package.
 """
 
 from marginaudit.orders.assumption import Assumption, Witness, as_document

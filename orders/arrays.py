@@ -1,4 +1,4 @@
-"""Array types and float64's rounding."""
+"""Array types and rounding bounds of float64."""
 
 from typing import TypeAlias
 
@@ -12,11 +12,11 @@ UNIT_ROUNDOFF = 2.0**-53
 
 
 def gamma(operations: int) -> float:
-    """Relative error bound of a sum of products in float64, in any order, with this many roundings a term."""
+    """Relative error bound of a float64 sum of products in any order, with this many roundings per term."""
     return operations * UNIT_ROUNDOFF / (1 - operations * UNIT_ROUNDOFF)
 
 
 def read_only(array: Floats) -> Floats:
-    """The same array, which can no longer be written to."""
+    """The array, made read-only."""
     array.setflags(write=False)
     return array

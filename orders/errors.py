@@ -1,4 +1,4 @@
-"""How bad input is refused."""
+"""Errors of input."""
 
 from functools import partial
 
@@ -15,5 +15,5 @@ class InputError(ValueError):
         self.where, self.got, self.expected = where, got, expected
 
     def __reduce__(self) -> tuple[partial["InputError"], tuple[str]]:
-        """Go to another process as it is."""
+        """Pickle the message."""
         return partial(InputError, got=self.got, expected=self.expected), (self.where,)

@@ -1,4 +1,4 @@
-"""Reading a file that a user named, whole or line by line."""
+"""Read a file named by a user, whole or line by line."""
 
 import codecs
 import os
@@ -17,28 +17,28 @@ KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
-"""Paths that are no regular file: reading one may never end."""
+"""Kinds of files that are not regular; reading one may never end."""
 
 
 def file_content(path: Path, expected: str) -> bytes:
-    """All bytes of a file.
+    """Read all bytes of a file.
 
     Raises
     ------
     InputError
-        It cannot be read, or is no regular file; says what is ``expected`` there.
+        It cannot be read or is not a regular file; the message includes ``expected``.
     """
     with open_file(path, expected) as file:
         return file.read()
 
 
 def open_file(path: Path, expected: str) -> BinaryIO:
-    """The file, open to read its bytes.
+    """Open a regular file for reading bytes.
 
     Raises
     ------
     InputError
-        It cannot be opened, or is no regular file; says what is ``expected`` there.
+        It cannot be opened or is not a regular file; the message includes ``expected``.
     """
     try:
         kind = KINDS.get(stat.S_IFMT(path.stat().st_mode))
@@ -46,28 +46,28 @@ def open_file(path: Path, expected: str) -> BinaryIO:
             return path.open("rb")
     except OSError as error:
         kind = error.strerror or "no readable file"
-    except ValueError:  # a path that no file system takes, as one with a zero byte
+    except ValueError:  # a path that no file system accepts, such as one with a zero byte
         kind = "no valid path"
     raise InputError(shown_path(path), got=kind, expected=expected) from None
 
 
 Reach = Callable[[float], None]
-"""Takes the part that is done, from 0 to 1."""
+"""Progress callback, called with the share done, from 0 to 1."""
 
 
 def no_progress(done: float) -> None:
-    """Take the part that is done, and say nothing."""
+    """Ignore progress."""
 
 
 def lines(path: Path, expected: str, reach: Reach = no_progress) -> Iterator[tuple[int, str]]:
-    """Number and text of each line of a file in UTF-8, after a byte order mark or none.
+    """Number and text of each line of a UTF-8 file, with or without a byte order mark.
 
-    A line ends with LF, CR LF or CR, which are left out.
+    Lines end with LF, CR LF or CR, which are stripped.
 
     Raises
     ------
     InputError
-        The file cannot be read, and says what is ``expected`` there, or a line is not UTF-8.
+        The file cannot be read (the message includes ``expected``), or a line is not UTF-8.
     """
     number = read = told = 0
     with open_file(path, expected) as file:

@@ -1,4 +1,4 @@
-"""Functions compiled with numba when first called."""
+"""Functions compiled with numba on first call."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,10 +11,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Cache(FunctionCache):
-    """numba's cache on disk that discards damaged files, and goes without where it cannot write."""
+    """numba's disk cache, which discards damaged files and tolerates failed writes."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """numba's, but None where a file is damaged."""
+        """Load from numba's cache; None if the file is damaged."""
         try:
             return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except Exception:  # whatever unpickling raises
@@ -23,20 +23,20 @@ class Cache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """numba's, as far as the folder can be written."""
+        """Write to numba's cache if the folder is writable."""
         with suppress(Exception):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
 
 def compiled(function: F, **options: Any) -> F:
-    """The function compiled when first called, and kept on disk where a folder can be written."""
+    """Compile the function on first call, and cache it on disk if a folder is writable."""
     result: Any = numba.njit(nogil=True, error_model="numpy", **options)(function)
-    if result is not function:  # it is where the user has the compiler switched off
-        with suppress(RuntimeError):  # no such folder
+    if result is not function:  # equal if the user switched the compiler off
+        with suppress(RuntimeError):  # no writable folder
             result._cache = Cache(function)  # type: ignore[no-untyped-call]  # noqa: SLF001  (numba takes it nowhere else)
     return cast(F, result)
 
 
 def compiled_contracted(function: F) -> F:
-    """`compiled`, where a * b + c may be rounded once."""
+    """`compiled`, with contraction: a * b + c may be rounded once."""
     return compiled(function, fastmath={"contract"})

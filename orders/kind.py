@@ -1,4 +1,4 @@
-"""A kind of dataset: how its documents are recognised, read and written, and its assumptions."""
+"""A kind of dataset: recognising, reading and writing its documents, and its assumptions."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from marginaudit.orders.text import printable, shown, shown_path
 ENDINGS = (".json", ".txt", ".csv")
 
 FORMS = "a .json or .txt dataset"
-"""Accepted file formats, as error messages list them; a table in .csv is only of installed papers."""
+"""Accepted file formats in error messages; .csv tables belong to installed papers only."""
 
 
 class Data(Protocol):
@@ -23,7 +23,7 @@ class Data(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name in reports."""
+        """Name in reports."""
 
 
 D = TypeVar("D", bound=Data)
@@ -39,18 +39,18 @@ class Kind(Generic[D]):
     Attributes
     ----------
     name : str
-        What such a dataset is called, in the plural.
+        Name of the kind, in the plural.
     data : type
-    accepts : from a parsed JSON document to whether it is one of this kind, good or bad
+    accepts : from a parsed JSON document to whether it is of this kind, valid or not
     from_document : from the document, ``where`` and ``default_name`` to the dataset; raises `InputError`
-    to_document : from a dataset to the document that gives it
-    tables : by the columns of a table in Python, from its rows and where it is to the document that they give
-    from_text, from_csv : from the text of a ``.txt`` or ``.csv`` file, where it is and its name to the dataset; None
+    to_document : from a dataset to its document
+    tables : by the columns of a table in Python, from its rows and ``where`` to their document
+    from_text, from_csv : from the text of a ``.txt`` or ``.csv`` file, ``where`` and its name to the dataset; None
         without such a form
     cases : built-in datasets, by name
     assumptions : predicates, by name, each from a dataset to the witness that breaks it, or None
-    describe : from a dataset to what `marginaudit classify` answers beside its assumptions
-    in_words : from a small dataset to one line that says what it is
+    describe : from a dataset to the output of `marginaudit classify` without its assumptions
+    in_words : from a small dataset to its description in one line
     """
 
     name: str
@@ -67,20 +67,20 @@ class Kind(Generic[D]):
     in_words: Callable[[D], str]
 
     def check(self, dataset: D, name: str) -> Assumption:
-        """The assumption of that name, judged on a dataset."""
+        """Check an assumption, by name, on a dataset."""
         witness = self.assumptions[name](dataset)
         return Assumption(name=name, holds=witness is None, witness=witness)
 
     def check_all(self, dataset: D) -> dict[str, Assumption]:
-        """Every assumption, judged on a dataset, by name."""
+        """Check every assumption on a dataset; results by name."""
         return {name: self.check(dataset, name) for name in self.assumptions}
 
     def classified(self, dataset: D) -> dict[str, Any]:
-        """Answer `marginaudit classify`."""
+        """Output of `marginaudit classify`."""
         return {**self.describe(dataset), "assumptions": as_document(self.check_all(dataset))}
 
     def read(self, path: Path | str) -> D:
-        """Read a dataset from a file, in UTF-8, after a byte order mark or none; the ending tells the format.
+        """Read a dataset from a UTF-8 file, with or without a byte order mark; the ending determines the format.
 
         Raises
         ------
@@ -93,12 +93,12 @@ class Kind(Generic[D]):
 
 
 def content_of(path: Path) -> bytes:
-    """The bytes of a dataset's file.
+    """Read the bytes of a dataset's file.
 
     Raises
     ------
     InputError
-        The path ends otherwise than a dataset's does, or is that of no file that can be read.
+        The path has another ending, or the file cannot be read.
     """
     if path.suffix.lower() not in ENDINGS:
         got = f"the ending {shown(path.suffix)}"
@@ -109,9 +109,9 @@ def content_of(path: Path) -> bytes:
 def read(
     content: bytes, path: Path, kinds: Sequence[Kind[Any]], others: Iterable[Kind[Any]] = ()
 ) -> tuple[Kind[Any], Any]:
-    """The kind and the dataset that the bytes of a file hold; the path's ending tells the format.
+    """Kind and dataset of a file's bytes; the path's ending determines the format.
 
-    What no kind accepts is refused with what each misses in it, or as one of the ``others``.
+    If no kind accepts the document, the error lists what each misses, or names one of the ``others``.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def _of_other_kind(where: str, kind: Kind[Any], kinds: Sequence[Kind[Any]]) -> I
 def from_document(
     document: Any, where: str, name: str, kinds: Sequence[Kind[Any]], others: Iterable[Kind[Any]] = ()
 ) -> tuple[Kind[Any], Any]:
-    """The kind and the dataset of a parsed JSON document, as `read` finds them; ``name`` is for one without.
+    """Kind and dataset of a parsed JSON document, as in `read`; ``name`` is the default name.
 
     Raises
     ------
@@ -156,14 +156,14 @@ def from_document(
 
 
 def _of_no_kind(document: Any, where: str, kinds: Sequence[Kind[Any]]) -> InputError:
-    """Why each kind refuses it, once where that is the same."""
+    """Error with the distinct reasons of the kinds for refusing the document."""
     reasons = {}
     for kind in kinds:
         try:
             kind.from_document(document, where, "dataset")
         except InputError as error:
             reasons[kind.name] = error
-        except Exception as error:  # of code that is asked about its own kind alone
+        except Exception as error:  # raised by the code of a kind
             reasons[kind.name] = InputError(where, got=type(error).__name__, expected="a document of its own")
     first, *others = map(str, reasons.values())
     if all(other == first for other in others):
@@ -173,7 +173,7 @@ def _of_no_kind(document: Any, where: str, kinds: Sequence[Kind[Any]]) -> InputE
 
 
 def from_rows(columns: Collection[Any], rows: Rows, where: str, name: str, kinds: Sequence[Kind[Any]]) -> Any:
-    """The dataset that a table gives; its columns tell the kind, in any order.
+    """Dataset of a table; its columns, in any order, determine the kind.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Small HTML tables for notebooks, every text escaped."""
+"""Small HTML tables for notebooks, with escaped texts."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -8,10 +8,10 @@ from typing import Any
 from marginaudit.orders.text import printable, shortened
 
 MOST_ROWS = 60
-"""Rows that a notebook shows."""
+"""Limit on the rows of a table."""
 
 LONGEST_CELL = 200
-"""Characters of a cell."""
+"""Limit on the characters of a cell."""
 
 
 def in_json(value: Any) -> str:
@@ -20,9 +20,9 @@ def in_json(value: Any) -> str:
 
 
 def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], longest: int = LONGEST_CELL) -> str:
-    """A table in HTML, for ``_repr_html_``; of more than `MOST_ROWS` rows the first ones and how many there are.
+    """A table in HTML for ``_repr_html_``; beyond `MOST_ROWS` rows, the first ones and the total number.
 
-    Of a text of more than ``longest`` characters it has the ends.
+    Texts of more than ``longest`` characters are cut in the middle.
 
     >>> html_table("a<b", ("x",), [(0.12345,), (None,)])
     '<table><caption>a&lt;b</caption><tr><th>x</th></tr><tr><td>0.1235</td></tr><tr><td></td></tr></table>'

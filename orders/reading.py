@@ -1,4 +1,4 @@
-"""Reading documents: CSV, and JSON whose keys stand once, checked by pydantic against a type; errors name the place."""
+"""Read documents: CSV, and JSON with unique keys, validated by pydantic against a type; errors name the place."""
 
 import csv
 import json
@@ -23,17 +23,17 @@ T = TypeVar("T")
 Token: TypeAlias = str
 
 Text: TypeAlias = Annotated[str, MaxLen(2**31)]
-"""A string that UTF-8 can encode (no lone surrogate): pydantic finds out when it counts characters."""
+"""A string that UTF-8 can encode (no lone surrogate), which pydantic checks when it counts characters."""
 
 Name: TypeAlias = Annotated[Text, Len(1)]
-"""The name of a dataset: a `Text` that is not empty."""
+"""The name of a dataset: a nonempty `Text`."""
 
 
 class FirstError:
     """Annotation of a long array's type: stop at its first bad entry."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> Any:
-        """Stop there."""
+        """Schema with ``fail_fast``."""
         return {**handler(source), "fail_fast": True}
 
 
@@ -51,11 +51,11 @@ EXPECTED = {
     "less_than_equal": "at most {le}",
     "missing": "one",
 }
-"""Expectation by the type of pydantic's error; for others pydantic's own message."""
+"""Expectation by type of pydantic's error; others use pydantic's message."""
 
 
 def utf_8_text(content: bytes, where: str) -> str:
-    """The text of a file in UTF-8, after a byte order mark or none.
+    """Decode UTF-8, with or without a byte order mark.
 
     Raises
     ------
@@ -70,11 +70,11 @@ def utf_8_text(content: bytes, where: str) -> str:
 
 
 LONGEST_CELL = 2**31 - 1
-"""Characters of a cell of CSV: the most that Python's parser can be told on every platform."""
+"""Limit on the characters of a CSV cell: the largest that Python's parser accepts on every platform."""
 
 
 def csv_rows(lines: Iterable[str], where: str) -> Iterator[tuple[int, list[str]]]:
-    r"""The rows of a CSV file, the header first, each with the number of the line on which it ends; no blank lines.
+    r"""Rows of a CSV file, the header first, with the number of their last line; blank lines are skipped.
 
     >>> list(csv_rows(["a,b\n", "\n", '1,"x\n', 'y"\n'], "here"))
     [(1, ['a', 'b']), (4, ['1', 'x\ny'])]
@@ -82,7 +82,7 @@ def csv_rows(lines: Iterable[str], where: str) -> Iterator[tuple[int, list[str]]
     Raises
     ------
     InputError
-        It is no CSV; names the line.
+        It is not CSV; the message names the line.
     """
     csv.field_size_limit(LONGEST_CELL)
     rows = csv.reader(lines, strict=True)
@@ -95,13 +95,13 @@ def csv_rows(lines: Iterable[str], where: str) -> Iterator[tuple[int, list[str]]
 
 
 def parsed_json(text: str, where: str) -> Any:
-    """The document that the text holds.
+    """Parse JSON.
 
     Raises
     ------
     InputError
-        It is not JSON, or too deep; names the line and column. An object has a key twice; names its JSON pointer. Or
-        float64 holds 0 for a number that is not.
+        It is not JSON or nested too deeply (the message names line and column), an object has a repeated key (the
+        message names its JSON pointer), or a nonzero number underflows in float64.
     """
     found, members = _quickly_parsed(text)
     if members == text.count(":"):
@@ -134,7 +134,7 @@ def parsed_json(text: str, where: str) -> Any:
 
 
 DEEPEST = 200
-"""Levels of a document, about as many as the quick parser takes; what writes or compares documents takes some more."""
+"""Limit on the levels of a document, about that of the fast parser; writing and comparing allow some more."""
 
 
 def _is_deep(document: Any) -> bool:
@@ -146,13 +146,13 @@ def _is_deep(document: Any) -> bool:
 
 
 BITS = 64
-"""Bits of the longest whole number that the quick parser is trusted with."""
+"""Limit on the bits of an integer for the fast parser."""
 
 
 def _quickly_parsed(text: str) -> tuple[Any, float]:
-    """Parse with pydantic's parser, which keeps equal strings once, and count members; infinitely many of an error.
+    """Parse with pydantic's parser, which shares equal strings, and count members; infinite on an error.
 
-    There are as many colons in the text where no key is repeated and no string has a colon.
+    The text has as many colons if no key is repeated and no string has a colon.
     """
     from pydantic_core import from_json
 
@@ -164,7 +164,7 @@ def _quickly_parsed(text: str) -> tuple[Any, float]:
 
 
 def _members(value: Any) -> float:
-    """Count the members of all objects in a document; infinite where it has decimals or very large numbers."""
+    """Count the members of all objects in a document; infinite if it has decimals or very large numbers."""
     members, rest = 0, [value]
     while rest:
         one = rest.pop()
@@ -180,14 +180,14 @@ def _members(value: Any) -> float:
 
 @dataclass(frozen=True)
 class _RepeatedKey:
-    """Stands for an object that holds a key more than once."""
+    """Placeholder for an object with a repeated key."""
 
     key: str
     times: int
 
 
 def _repeated_keys(document: Any) -> Iterator[tuple[str, _RepeatedKey]]:
-    """Each object of a document that holds a key more than once, with its JSON pointer."""
+    """Each object of a document with a repeated key, with its JSON pointer."""
     rest = [("", document)]
     while rest:
         place, one = rest.pop()
@@ -198,15 +198,17 @@ def _repeated_keys(document: Any) -> Iterator[tuple[str, _RepeatedKey]]:
 
 
 def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) < 4000 else float(digits)  # infinite; Python converts 4300 digits
+    return (
+        int(digits) if len(digits) < 4000 else float(digits)
+    )  # float gives infinity; Python's int accepts 4300 digits
 
 
 class Underflow(ValueError):  # noqa: N818
-    """A decimal that is not 0, and that float64 rounds to 0."""
+    """A nonzero decimal that float64 rounds to 0."""
 
 
 def plain(value: Any) -> Any:
-    """Turn a Python object into what JSON holds: mappings into dicts, tuples and arrays of numpy or pandas into lists.
+    """Convert a Python object to JSON data: mappings to dicts, tuples and arrays of numpy or pandas to lists.
 
     >>> import numpy as np
     >>> plain({"embedding": np.eye(2), np.str_("samples"): ({"count": np.int64(3)},)})
@@ -225,7 +227,7 @@ def text_of(row: Mapping[str, Any], number: int, column: str, where: str) -> str
     Raises
     ------
     InputError
-        It is none; names row and column.
+        The cell has no text; the message names row and column.
     """
     value = row[column]
     if not isinstance(value, str):
@@ -239,7 +241,7 @@ def float64(decimal: str) -> float:
     Raises
     ------
     ValueError
-        It is no decimal, or an `Underflow`.
+        It is not a decimal, or an `Underflow`.
     """
     value = float(decimal)
     if value == 0 and set("123456789") & set(decimal.lower().partition("e")[0]):
@@ -248,7 +250,7 @@ def float64(decimal: str) -> float:
 
 
 def pointer_part(key: str) -> str:
-    """A key as a part of a JSON pointer (RFC 6901), on one line, a very long one without its middle.
+    """A key as a part of a JSON pointer (RFC 6901), on one line, shortened in the middle if very long.
 
     >>> pointer_part("a/b~")
     'a~1b~0'
@@ -257,7 +259,7 @@ def pointer_part(key: str) -> str:
 
 
 def validated(kind: type[T], value: Any, where: str) -> T:
-    """Validate a value against a type of closed `TypedDict` classes with pydantic, which converts nothing.
+    """Validate a value against a type of closed `TypedDict` classes with pydantic, without conversion.
 
     >>> validated(list[int], [1, True], "here")
     Traceback (most recent call last):
@@ -268,7 +270,7 @@ def validated(kind: type[T], value: Any, where: str) -> T:
     InputError
         Naming the JSON pointer, what was got and what is expected.
     """
-    from pydantic import ValidationError  # a tenth of a second, for commands that read no document
+    from pydantic import ValidationError  # takes a tenth of a second
 
     try:
         found: T = _adapter(cast("Any", kind)).validate_python(value, strict=True)

@@ -1,4 +1,4 @@
-"""Who beats whom under which query, as arrays."""
+"""Relations as arrays of queries, winners and losers."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -11,14 +11,14 @@ Indices: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Relations:
-    """Every relation ``winner >_query loser`` once, sorted by (query, winner, loser).
+    """All relations ``winner >_query loser``, unique and sorted by (query, winner, loser).
 
     Attributes
     ----------
     query, winner, loser : (relations,)
         Token indices.
     sample : (relations,)
-        The first sample that makes the relation.
+        First sample with the relation.
     """
 
     query: Indices

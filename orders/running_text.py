@@ -1,4 +1,4 @@
-"""Running text as numbered words."""
+"""Running text as word numbers."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -19,35 +19,35 @@ WORD = regex.compile(
 )
 """A word between Unicode's word boundaries (UAX 29) that begins with a letter or digit.
 
-Scripts that write no blanks and whose words only a dictionary knows (Thai, Lao, Khmer, Burmese: line break class SA)
-are not cut inside: UAX 29 would leave single letters.
+Scripts without blanks that need a dictionary (Thai, Lao, Khmer, Burmese: line break class SA) are not split: UAX 29
+would leave single letters.
 """
 
 JOINS = regex.compile(r"\p{WB=ExtendNumLet}")
-"""Underscores around emphasised words; narrow blanks before French marks; and so on."""
+"""Joiners treated as separators, such as underscores around emphasised words and narrow blanks before French marks."""
 
 MOST_WORDS = 300
-"""Most distinct words kept, the most frequent; the others are one token, as in WikiText."""
+"""Number of most frequent words kept; the others are one token, as in WikiText."""
 
 OTHER = "<unk>"
 
 ALICE = files("marginaudit.orders") / "texts" / "alice.txt"
-"""The built-in text."""
+"""File of the built-in text."""
 
 
 @dataclass(frozen=True, eq=False)
 class RunningText:
-    """A text.
+    """A text as word numbers.
 
     Attributes
     ----------
     name : str
     vocabulary : tuple of str
-        The most frequent word first; `OTHER` last, where there are others.
+        The most frequent word first; `OTHER` last, if needed.
     tokens : (words,) array
         Positions in the vocabulary.
     dropped : int
-        Characters in no word, white space not counted.
+        Number of characters outside words, without white space.
     """
 
     name: str
@@ -57,9 +57,9 @@ class RunningText:
 
 
 def words_of(text: str) -> tuple[list[str], int]:
-    """The words of a text in lower case and NFC, and how many of its characters are in none, white space not counted.
+    """The words of a text in lower case and NFC, and the number of characters outside words, without white space.
 
-    What `JOINS` words to Unicode separates them here.
+    Unicode's joiners `JOINS` separate words here.
 
     >>> words_of("Row, cafe\u0301 _row_!")
     (['row', 'café', 'row'], 4)
@@ -71,7 +71,7 @@ def words_of(text: str) -> tuple[list[str], int]:
 
 
 def running_text(name: str, text: str) -> RunningText:
-    """The words of a text in lower case, numbered.
+    """Number the words of a text in lower case.
 
     >>> found = running_text("song", "Row, row, row your boat")
     >>> found.vocabulary, found.tokens.tolist(), found.dropped
@@ -86,12 +86,12 @@ def running_text(name: str, text: str) -> RunningText:
 
 
 def read_running_text(path: Path) -> RunningText:
-    """The text of a file in UTF-8.
+    """Read a text file in UTF-8.
 
     Raises
     ------
     InputError
-        There is no such file, or it is not UTF-8.
+        The file cannot be read, or is not UTF-8.
     """
     return running_text(path.stem, utf_8_text(file_content(path, "a text file"), shown_path(path)))
 

@@ -1,4 +1,4 @@
-"""How a token, a path or any other text from outside is shown inside one line of output."""
+"""Safe display of tokens, paths and other external text in one line of output."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ LONGEST_PATH_SHOWN = 200
 
 
 def printable(text: str) -> str:
-    r"""Text with every character that a terminal would act on, or not show, written as an escape.
+    r"""Text with control and invisible characters escaped.
 
     >>> printable("a\x1b[31mb\n")
     'a\\x1b[31mb\\n'
@@ -18,7 +18,7 @@ def printable(text: str) -> str:
 
 
 def shown(value: object) -> str:
-    r"""``repr`` on one line, cut to a length that an error message can hold.
+    r"""``repr`` on one line, cut to the length of an error message.
 
     >>> shown("S\n")
     "'S\\n'"
@@ -42,7 +42,7 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, cut in its middle to ``most`` characters and a gap if it is longer.
+    """The text, shortened in the middle to ``most`` characters and a gap.
 
     >>> shortened("abcdefgh", 4)
     'ab … gh'
@@ -51,7 +51,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def shown_path(path: Path | str) -> str:
-    r"""A path on one line, a very long one without its middle.
+    r"""A path on one line, shortened in the middle if very long.
 
     >>> shown_path("a\x1b/b.json")
     'a\\x1b/b.json'

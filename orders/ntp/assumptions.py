@@ -1,8 +1,8 @@
-"""Every assumption of the NTP ledger as a predicate that returns its witness.
+"""The assumptions of the NTP ledger as predicates that return a witness.
 
 Assumption 1 of arXiv 2409.17335 is `collocation`, `injective`, `next_from_sentence`,
 `well_defined_orders` and `no_confused_tokens`; Assumption 2 is `orthonormal`; Assumption 3 is
-`optimal_majority`; `prefix_closed` is what its section 3 says of the data.
+`optimal_majority`; `prefix_closed` is from its section 3.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,17 +21,17 @@ SETTING = ("prefix_closed",)
 """Section 3: "Notably, if X = [x_1, .., x_L] in D_0, then for any l < L, ([x_1, .., x_l], x_{l+1}) is .. a sample"."""
 
 BLOCK = 1000
-"""Rows of the Gram matrix that are made at a time."""
+"""Rows of the Gram matrix computed at a time."""
 
 ORTHONORMAL_TOLERANCE = 1e-12
-"""Largest entry of |E E^T - I| put down to the rounding of a rotation in float64."""
+"""Largest entry of |E E^T - I| attributed to the rounding of a rotation in float64."""
 
 UNROUNDED = 2.0**-26
-"""Products of two multiples of it, and their sums below 2, are float64 numbers."""
+"""Unit whose multiples have products, and sums of these below 2, that are exact in float64."""
 
 
 def collocation(dataset: Dataset) -> Witness:
-    """n is a function, defined on the whole vocabulary; the witness is a token without one value."""
+    """n is a function on the whole vocabulary; the witness is a token without exactly one value."""
     for x, values in dataset.collocation.values.items():
         if len(values) != 1:
             return {"token": x, "next_tokens": list(values)}
@@ -39,7 +39,7 @@ def collocation(dataset: Dataset) -> Witness:
 
 
 def injective(dataset: Dataset) -> Witness:
-    """No two tokens share a next token; the witness is two that do."""
+    """No two tokens share a next token; the witness is such a pair."""
     owner: dict[str, str] = {}
     for x, values in dataset.collocation.values.items():
         for y in values:
@@ -49,7 +49,7 @@ def injective(dataset: Dataset) -> Witness:
 
 
 def next_from_sentence(dataset: Dataset) -> Witness:
-    """Each sample's next token is n(x) of a token x of its sentence; the witness is a sample where not."""
+    """Each sample's next token is n(x) for a token x of its sentence; the witness is a sample without such an x."""
     encoded = dataset.encoded
     answered = np.zeros(dataset.N, dtype=bool)
     answered[encoded.owner[encoded.optimal]] = True
@@ -69,7 +69,7 @@ def well_defined_orders(dataset: Dataset) -> Witness:
 
 
 def no_confused_tokens(dataset: Dataset) -> Witness:
-    """No token wins and loses under one query; the witness is one, with two samples that confuse it."""
+    """No token both wins and loses under one query; the witness is such a token, with the two samples."""
     for query, order in dataset.orders.items():
         for token in order.confused:
             beaten = next(iter(order.graph.successors(token)))
@@ -86,9 +86,9 @@ def no_confused_tokens(dataset: Dataset) -> Witness:
 
 
 def orthonormal(dataset: Dataset) -> Witness:
-    """The embeddings are orthonormal to rounding; the witness is the pair furthest from it.
+    """The embeddings are orthonormal up to rounding; the witness is the pair furthest from it.
 
-    One token named twice is one whose embedding has not unit norm.
+    A pair of equal tokens means an embedding of another norm than 1.
     """
     E = dataset.embedding
     if E is None:
@@ -114,11 +114,11 @@ def orthonormal(dataset: Dataset) -> Witness:
 
 
 def gram_deviation(dataset: Dataset) -> float:
-    """Upper bound on the largest entry of |E E^T - I|, E the float64 embeddings as they stand.
+    """Upper bound on the largest entry of |E E^T - I| for the float64 embeddings E.
 
-    0.0 proves the tokens exactly orthonormal. Where float64 multiplies the embeddings without rounding the bound is
-    the entry itself; otherwise it adds the rounding of a sum of d products, about d 1e-16 for d dimensions. Infinite
-    where a product overflows. The spectral norm of E E^T - I is at most V times as large.
+    0.0 proves exact orthonormality. The bound is exact if float64 multiplies the embeddings without rounding; otherwise
+    it includes the rounding of a sum of d products, about d 1e-16. Infinite if a product overflows. The spectral norm
+    of E E^T - I is at most V times as large.
 
     >>> from dataclasses import replace
     >>> data = Dataset.from_sentences("ab", ["aba"])
@@ -140,9 +140,9 @@ def gram_deviation(dataset: Dataset) -> float:
 
 
 def optimal_majority(dataset: Dataset) -> Witness:
-    """In each sample, optimal positions number at least each other token's multiplicity.
+    """In each sample, there are at least as many optimal positions as positions of any other token.
 
-    The witness is a sample that falls short, with the token that outnumbers its optimal positions.
+    The witness is a sample, with a token that outnumbers its optimal positions.
     """
     encoded, size = dataset.encoded, dataset.V
     optimal = np.bincount(encoded.owner[encoded.optimal], minlength=dataset.N)
@@ -165,7 +165,7 @@ def optimal_majority(dataset: Dataset) -> Witness:
 def prefix_closed(dataset: Dataset) -> Witness:
     """Every prefix ([x_1 .. x_i], x_{i+1}) of a sample is a sample; the witness is a missing one.
 
-    Asked of i = l - 1 for every sample: a prefix that is a sample answers for those before it.
+    Checked for i = l - 1 only: the shorter prefixes are those of this one.
     """
     present = set(dataset.samples)
     for sample in dataset.samples:

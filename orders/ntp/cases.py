@@ -1,4 +1,4 @@
-"""The datasets that are known by name."""
+"""Built-in datasets, by name."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,8 +14,8 @@ def example_1() -> Dataset:
 def section_7() -> Dataset:
     """Section 7 of arXiv 2409.17335: a random realizable dataset with 20 tokens.
 
-    The source prints neither the number of samples nor their length: 70 samples of up to 8 tokens,
-    prefix-closed as its section 3 says of all data, with Assumption 3 as its theorems need.
+    The source gives neither the number of samples nor their length. Chosen are 70 samples of up to 8 tokens,
+    prefix-closed as in its section 3, with Assumption 3 for its theorems.
     """
     return prefix_closed_dataset(V=20, N=70, L=8, seed=1, name="section-7")
 
@@ -30,4 +30,4 @@ CASES: Mapping[str, Callable[[], Dataset]] = {
     "section-7": section_7,
     "free-20": free_20,
 }
-"""The named cases, in the order in which an audit without a dataset takes them."""
+"""The named cases, in the order of an audit without a dataset."""

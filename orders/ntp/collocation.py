@@ -10,15 +10,15 @@ from marginaudit.orders.text import shown
 
 
 class CollocationError(InputError):
-    """The map n is needed on the whole vocabulary as a function, and the data do not give one."""
+    """The data do not give n as a function on the whole vocabulary."""
 
 
 @dataclass(frozen=True)
 class Collocation:
-    """The collocation n as the data give it: for each token x, every value that was read for n(x).
+    """The collocation n of the data: for each token x, all values read for n(x).
 
-    Data that obey Assumption 1 give each token one value; others give none or several, and then
-    ``x`` *maps to* ``y`` when y is among them.
+    Under Assumption 1 each token has one value; otherwise it may have none or several, and ``x`` *maps to* ``y`` if y
+    is among them.
 
     >>> n = Collocation({"S": ("V",), "V": ("O", "P"), "O": ()})
     >>> n.function
@@ -31,11 +31,11 @@ class Collocation:
 
     @cached_property
     def function(self) -> dict[Token, Token]:
-        """n on the tokens where the data give exactly one value."""
+        """n on the tokens with exactly one value."""
         return {x: read[0] for x, read in self.values.items() if len(read) == 1}
 
     def maps(self, x: Token, y: Token) -> bool:
-        """Whether the data say n(x) = y."""
+        """Whether y is among the values of n(x)."""
         return y in self.values[x]
 
     def require_function(self) -> dict[Token, Token]:
@@ -44,7 +44,7 @@ class Collocation:
         Raises
         ------
         CollocationError
-            Some token has no next token, or two; the message names the first such token.
+            A token has no next token, or several; the message names the first.
         """
         return self._on_the_whole_vocabulary
 

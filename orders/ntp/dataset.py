@@ -22,11 +22,11 @@ from marginaudit.orders.relations import Relations
 from marginaudit.orders.text import counted, printable, shown
 
 MOST_SAMPLES = 2**53
-"""Samples that a dataset may hold, repetitions counted: up to here float64 has every count, and 1/pi_min, exactly."""
+"""Limit on the samples of a dataset, with repetitions: float64 is exact for counts and 1/pi_min up to it."""
 
 
 class Sample(NamedTuple):
-    """A sentence X = [x_1 .. x_l] with its next token y; its last token is the query."""
+    """A sentence X = [x_1 .. x_l], of which the last token is the query, with its next token y."""
 
     tokens: tuple[Token, ...]
     next: Token
@@ -38,7 +38,7 @@ class Sample(NamedTuple):
 
     @property
     def bag(self) -> Counter[Token]:
-        """c(x): how often each token occurs in the sentence."""
+        """c(x), the multiplicity of each token in the sentence."""
         return Counter(self.tokens)
 
 
@@ -46,8 +46,8 @@ class Sample(NamedTuple):
 class Dataset:
     """Distinct samples with their multiplicities, over one vocabulary.
 
-    Datasets are made by :func:`marginaudit.orders.ntp.read_dataset`, from a document of the same form by
-    :func:`marginaudit.orders.ntp.dataset_from_document`, or here from sentences that are already valid.
+    Made by :func:`marginaudit.orders.ntp.read_dataset`, from a parsed document by
+    :func:`marginaudit.orders.ntp.dataset_from_document`, or here from valid sentences.
 
     Attributes
     ----------
@@ -55,11 +55,11 @@ class Dataset:
     vocabulary : tuple of V tokens
     samples : tuple of N distinct samples, in order of first occurrence
     counts : tuple of N positive integers
-        Multiplicity of each sample, `MOST_SAMPLES` in all at most.
+        Multiplicity of each sample, at most `MOST_SAMPLES` in total.
     next_token : mapping
-        The collocation where it is given explicitly; length-1 samples add to it.
+        Explicit values of the collocation, in addition to length-1 samples.
     embedding : (vocabulary, dimension) array or None
-        Row x is token x's embedding; None stands for one-hot.
+        Row x is token x's embedding; None for one-hot.
 
     Raises
     ------
@@ -87,7 +87,7 @@ class Dataset:
     def from_sentences(
         cls, name: str, sentences: Iterable[Sequence[Token]], *, vocabulary: Sequence[Token] | None = None
     ) -> "Dataset":
-        """Every sentence stands for all its prefix samples ([x_1 .. x_i], x_{i+1})."""
+        """Dataset of all prefix samples ([x_1 .. x_i], x_{i+1}) of the sentences."""
         sentences = [tuple(s) for s in sentences]
         counts: Counter[Sample] = Counter()
         for sentence in sentences:
@@ -107,7 +107,7 @@ class Dataset:
 
     @cached_property
     def L_max(self) -> int:
-        """Length of the longest sample, the next token not counted."""
+        """Length of the longest sample, without the next token."""
         return max(len(s.tokens) for s in self.samples)
 
     @cached_property
@@ -128,7 +128,7 @@ class Dataset:
 
     @cached_property
     def embeddings(self) -> NDArray[np.float64]:
-        """The embedding matrix, shape (vocabulary, dimension); one-hot where none is given."""
+        """The embedding matrix, shape (vocabulary, dimension), one-hot by default."""
         return read_only(np.eye(self.V) if self.embedding is None else self.embedding.view())
 
     @cached_property
@@ -182,12 +182,12 @@ class Dataset:
 
 
 def require_countable(counts: Iterable[int], where: str) -> None:
-    """Refuse counts whose sum is beyond `MOST_SAMPLES`.
+    """Raise if the counts sum to more than `MOST_SAMPLES`.
 
     Raises
     ------
     InputError
-        They are, at ``where``.
+        They do; the message names ``where``.
     """
     total = sum(counts)
     if total > MOST_SAMPLES:

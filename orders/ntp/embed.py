@@ -1,4 +1,4 @@
-"""Embeddings that are not orthonormal, on a dial from one-hot tokens, and how far from orthonormal they are."""
+"""Interpolation from one-hot tokens to embeddings that are not orthonormal, and their coherence."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -26,7 +26,7 @@ KINDS: Mapping[str, Callable[[int, int, int], Floats]] = {"unit": unit, "gaussia
 
 
 def between(end: Floats, share: float) -> Floats:
-    """(1 - share) I + share E in the larger of V and d dimensions, E the end of the dial, shape (V, d).
+    """(1 - share) I + share E in the larger of V and d dimensions, with E the ``end``, shape (V, d).
 
     >>> between(np.array([[1.0], [1.0]]), 0.5)
     array([[1. , 0. ],
@@ -44,7 +44,7 @@ def embedded(dataset: Dataset, embedding: Floats) -> Dataset:
 
 
 def coherence(embedding: Floats) -> float:
-    """The largest |cos| between two tokens with embeddings other than 0; 0 where there are no two.
+    """The largest |cos| between two tokens with nonzero embeddings; 0 without two such tokens.
 
     >>> coherence(np.array([[1.0, 0.0], [3.0, 4.0]]))
     0.6

@@ -1,4 +1,4 @@
-"""Datasets as documents: the JSON and the text form, read with errors that name the place, and written."""
+"""Read and write datasets in their JSON and text forms; errors name the place."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -17,13 +17,13 @@ from marginaudit.orders.reading import FirstError, Name, Text, Token, pointer_pa
 from marginaudit.orders.text import counted, shown
 
 COMMENT = "#"
-"""Starts a line of a text file that is none of its sentences."""
+"""Start of a comment line in a text file."""
 
 MOST_PREFIX_TOKENS = 50_000_000
-"""Tokens of the prefix samples of all distinct sentences, at most: they take 1.8 GB, 28 bytes each."""
+"""Limit on the tokens of the prefix samples of all distinct sentences: 1.8 GB, 28 bytes each."""
 
 LARGEST_ENTRY = 1e50
-"""Largest entry of an embedding: float64 holds fourth powers of it and of its inverse, and sums and steps of them."""
+"""Largest entry of an embedding, so that fourth powers of it and its inverse, sums and steps stay within float64."""
 
 _Entry: TypeAlias = Annotated[float, Interval(ge=-LARGEST_ENTRY, le=LARGEST_ENTRY)]
 
@@ -34,7 +34,7 @@ class _Sample(TypedDict, closed=True):
     count: NotRequired[Annotated[int, Ge(1)]]
 
 
-class _Document(TypedDict, total=False, closed=True):
+class _SentencesDocument(TypedDict, total=False, closed=True):
     name: Name
     vocabulary: Annotated[list[Text], Len(1), FirstError()]
     sentences: Annotated[list[Annotated[list[Text], Len(2)]], FirstError()]
@@ -44,9 +44,9 @@ class _Document(TypedDict, total=False, closed=True):
 
 
 def dataset_from_text(text: str, where: str = "dataset", name: str = "dataset") -> Dataset:
-    r"""A dataset from its text form, a sentence a line; ``#`` starts a comment line.
+    r"""A dataset from its text form, one sentence per line; ``#`` starts a comment line.
 
-    A line ends with LF, CR LF or CR; every other character that is white space to Unicode separates two tokens of it.
+    Lines end with LF, CR LF or CR; any other Unicode white space separates tokens.
 
     >>> dataset_from_text("S V O\n# no more").N
     2
@@ -71,7 +71,7 @@ def dataset_from_text(text: str, where: str = "dataset", name: str = "dataset") 
 
 
 def dataset_from_document(document: Any, where: str = "dataset", default_name: str = "dataset") -> Dataset:
-    """A dataset from the JSON form, already parsed.
+    """A dataset from the parsed JSON form.
 
     >>> data = dataset_from_document({"samples": [{"tokens": ["a", "q"], "next": "b"}]})
     >>> data.vocabulary, data.N, data.L_max
@@ -82,7 +82,7 @@ def dataset_from_document(document: Any, where: str = "dataset", default_name: s
     InputError
         Naming the JSON pointer, what was got and what is expected.
     """
-    found = validated(_Document, document, where)
+    found = validated(_SentencesDocument, document, where)
     sentences = list(map(tuple, found.get("sentences", [])))
     samples = found.get("samples", [])
     if not sentences and not samples:
@@ -112,7 +112,7 @@ def dataset_from_document(document: Any, where: str = "dataset", default_name: s
 
 
 def dataset_to_document(dataset: Dataset) -> dict[str, Any]:
-    """The JSON form of a dataset; reading it gives the same samples, n, vocabulary and embedding."""
+    """The JSON form of a dataset, with the same samples, n, vocabulary and embedding when read."""
     document: dict[str, Any] = {
         "name": dataset.name,
         "vocabulary": list(dataset.vocabulary),
@@ -138,7 +138,7 @@ def sentences_of_rows(rows: Sequence[Mapping[str, Any]], where: str) -> dict[str
 
 
 def samples_of_rows(rows: Sequence[Mapping[str, Any]], where: str) -> dict[str, Any]:
-    """The document of a table with the columns ``tokens``, ``next`` and perhaps ``count``.
+    """The document of a table with the columns ``tokens``, ``next`` and, optionally, ``count``.
 
     >>> samples_of_rows([{"tokens": "a q", "next": "b", "count": 2.0}], "here")
     {'samples': [{'tokens': ['a', 'q'], 'next': 'b', 'count': 2}]}
@@ -152,7 +152,7 @@ def samples_of_rows(rows: Sequence[Mapping[str, Any]], where: str) -> dict[str, 
 
 
 def _count(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The count, also of a column of floats, which is how pandas reads one with gaps; none of a gap."""
+    """The count, {} for a gap; also from floats, which pandas reads from a column with gaps."""
     count = row.get("count")
     if count is None or count != count:
         return {}
@@ -165,8 +165,10 @@ def _words(row: Mapping[str, Any], number: int, column: str, where: str) -> list
     return value if isinstance(value, list) else text_of(row, number, column, where).split()
 
 
-def _require_vocabulary(vocabulary: Sequence[Token], used: Set[Token], document: _Document, where: str) -> None:
-    """Refuse a token that the vocabulary has twice, and one that it has not."""
+def _require_vocabulary(
+    vocabulary: Sequence[Token], used: Set[Token], document: _SentencesDocument, where: str
+) -> None:
+    """Raise if a token is twice in the vocabulary, or used without being in it."""
     first = {token: i for i, token in reversed(list(enumerate(vocabulary)))}
     for i, token in enumerate(vocabulary):
         if first[token] != i:
@@ -177,7 +179,7 @@ def _require_vocabulary(vocabulary: Sequence[Token], used: Set[Token], document:
         raise InputError(f"{where}: {place}", got=shown(token), expected="a token of the vocabulary")
 
 
-def _places(document: _Document) -> Iterator[tuple[str, Token]]:
+def _places(document: _SentencesDocument) -> Iterator[tuple[str, Token]]:
     """Each token of the sentences, samples and next tokens, with its JSON pointer."""
     for i, sentence in enumerate(document.get("sentences", [])):
         yield from ((f"/sentences/{i}/{j}", token) for j, token in enumerate(sentence))
@@ -194,7 +196,7 @@ def _require_collocation(
     samples: Iterable[_Sample],
     where: str,
 ) -> None:
-    """Refuse a sample of length 1 that contradicts ``next_token``."""
+    """Raise if a sample of length 1 contradicts ``next_token``."""
     pairs = [(f"/sentences/{i}", s[0], s[1]) for i, s in enumerate(sentences)]
     alone = ((i, one) for i, one in enumerate(samples) if len(one["tokens"]) == 1)
     pairs += [(f"/samples/{i}", one["tokens"][0], one["next"]) for i, one in alone]
@@ -220,7 +222,7 @@ def _embedding(rows: list[list[float]], vocabulary_size: int, where: str) -> NDA
 
 
 def _require_few_prefixes(sentences: Iterable[tuple[Token, ...]], where: str) -> None:
-    """Refuse sentences so long that their prefixes, each a sample, do not fit the memory."""
+    """Raise if the prefix samples of long sentences do not fit in memory."""
     lengths = [len(sentence) for sentence in set(sentences)]
     tokens = sum(length * (length - 1) // 2 for length in lengths)
     if tokens > MOST_PREFIX_TOKENS:

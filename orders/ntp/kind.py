@@ -1,4 +1,4 @@
-"""Sentences as a kind of dataset, and their answers to `marginaudit classify`."""
+"""Sentences as a kind of dataset, and their output of `marginaudit classify`."""
 
 from typing import Any
 
@@ -16,13 +16,13 @@ from marginaudit.orders.ntp.formats import (
 from marginaudit.orders.text import counted, printable
 
 MOST_NAMES = 10**7
-"""Tokens times queries up to which the tokens without a relation are listed."""
+"""Limit on tokens times queries for listing the tokens without a relation."""
 
 
 def describe(dataset: Dataset) -> dict[str, Any]:
     """Collocation, and classes and relations per query.
 
-    The tokens that stand in no relation are nearly all of them: None where they would be more than `MOST_NAMES`.
+    Non-comparable tokens, nearly all in large data, are None beyond `MOST_NAMES`.
     """
     listed = dataset.V * len(dataset.orders) <= MOST_NAMES
     return {
@@ -41,7 +41,7 @@ def describe(dataset: Dataset) -> dict[str, Any]:
 
 
 def in_words(dataset: Dataset) -> str:
-    """Its size, its samples and its n.
+    """Size, samples and n of a dataset in one line.
 
     >>> in_words(Dataset.from_sentences("cycle", ["SV", "VO", "OS"]))
     '3 tokens, 3 samples (S -> V; V -> O; O -> S; n(S) = V, n(V) = O, n(O) = S)'
@@ -55,7 +55,7 @@ def in_words(dataset: Dataset) -> str:
 
 
 def accepts(document: Any) -> bool:
-    """Whether a document is one of sentences or samples, good or bad.
+    """Whether a document is one of sentences or samples, valid or not.
 
     >>> accepts({"samples": []}), accepts({"classes": []})
     (True, False)

@@ -1,4 +1,4 @@
-"""One partial order per query, held by networkx, and the four classes of tokens under it."""
+"""One partial order per query, as a networkx graph, and its four classes of tokens."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class QueryOrder:
-    """The relation >_q of one query: an edge of ``graph`` runs from the winner to the loser.
+    """The relation >_q of one query; an edge of ``graph`` runs from the winner to the loser.
 
-    Each edge carries ``sample``, the index of the first sample that makes it. The four classes
-    partition the whole vocabulary and are given in its order.
+    Its attribute ``sample`` is the index of the first sample with this relation. The four classes partition the
+    vocabulary, in its order.
 
     Source: arXiv 2409.17335, Definition 1 and the list of classes after it.
 
@@ -34,31 +34,31 @@ class QueryOrder:
     vocabulary: tuple[Token, ...]
     graph: "nx.DiGraph[Token]"
     positions: Mapping[Token, int] | None = field(default=None, repr=False, compare=False)
-    """Positions of the tokens in the vocabulary, where they are known."""
+    """Positions of the tokens in the vocabulary, if known."""
 
     @cached_property
     def optimal(self) -> tuple[Token, ...]:
-        """Tokens that beat something and are beaten by nothing."""
+        """Tokens that only win."""
         return self._tokens(beats=True, beaten=False)
 
     @cached_property
     def non_optimal(self) -> tuple[Token, ...]:
-        """Tokens that are beaten and beat nothing."""
+        """Tokens that only lose."""
         return self._tokens(beats=False, beaten=True)
 
     @cached_property
     def confused(self) -> tuple[Token, ...]:
-        """Tokens that beat something and are beaten by something."""
+        """Tokens that both win and lose."""
         return self._tokens(beats=True, beaten=True)
 
     @cached_property
     def non_comparable(self) -> tuple[Token, ...]:
-        """Tokens that stand in no relation."""
+        """Tokens without a relation."""
         return tuple(x for x in self.vocabulary if x not in self.graph)
 
     @property
     def leaves_some(self) -> bool:
-        """Whether some token stands in no relation, without listing them."""
+        """Whether some token has no relation, without listing them."""
         return len(self.graph) < len(self.vocabulary)
 
     def _tokens(self, *, beats: bool, beaten: bool) -> tuple[Token, ...]:
@@ -77,7 +77,7 @@ class QueryOrder:
         return sorted(self.graph.edges, key=lambda edge: (position[edge[0]], position[edge[1]]))
 
     def cycle(self) -> tuple[Token, ...] | None:
-        """Tokens x_1 >_q x_2 >_q .. >_q x_1 that show the relation's closure irreflexive no longer, or None.
+        """Tokens x_1 >_q x_2 >_q .. >_q x_1, a witness that the relation's closure is not irreflexive, or None.
 
         >>> import networkx as nx
         >>> QueryOrder("b", ("a", "b"), nx.DiGraph([("a", "b"), ("b", "a")])).cycle()

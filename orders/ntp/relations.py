@@ -1,4 +1,4 @@
-"""The relations of Definition 1, as arrays: which token beats which, under which query."""
+"""The relations of Definition 1 as arrays of queries, winners and losers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from marginaudit.orders.relations import Indices, Relations
 
 BLOCK = 2**21
-"""Positions processed together, so that their arrays stay small."""
+"""Positions processed at a time, to limit memory."""
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class Encoded:
     token : (positions,)
         Index of the token at each position, samples one after the other.
     owner : (positions,)
-        The sample that each position belongs to.
+        Sample of each position.
     query, next : (samples,)
         Index of each sample's last token, and of its next token.
     optimal : (positions,)
-        Whether n(x_l) = y at the position (the optimal positions of eq. 3).
+        Mask of the positions with n(x_l) = y (the optimal positions of eq. 3).
     vocabulary_size : int
     """
 
@@ -38,7 +38,7 @@ class Encoded:
     vocabulary_size: int
 
     def blocks(self) -> Iterator[slice]:
-        """All positions, `BLOCK` or a sample more at a time, whole samples each."""
+        """All positions, in blocks of whole samples with about `BLOCK` positions."""
         starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
         first = np.unique(np.searchsorted(starts, np.arange(BLOCK, len(self.owner), BLOCK)))
         return starmap(slice, pairwise([0, *starts[first[first < len(starts)]].tolist(), len(self.owner)]))
@@ -47,8 +47,8 @@ class Encoded:
 def relations(encoded: Encoded) -> Relations:
     """Definition 1: x >_q x' if a sample ending in q holds both and n(x) = y, n(x') != y.
 
-    Source: arXiv 2409.17335, Definition 1. The pairs are those of the rows of eq. 3 too. Where n has
-    no value at x', the sample still does not say n(x') = y, so x' counts among the beaten.
+    Source: arXiv 2409.17335, Definition 1. The pairs are also those of the rows of eq. 3. An x' without a value of n
+    counts as n(x') != y, so it loses.
     """
     return together([_relations(encoded, block) for block in encoded.blocks()], encoded.vocabulary_size)
 
@@ -79,7 +79,7 @@ def _relations(encoded: Encoded, block: slice) -> Relations:
 
 
 def each_once(found: Relations, size: int) -> Relations:
-    """Every relation once, in order, with the first of its samples; ``size`` tokens."""
+    """Unique sorted relations, each with the first of its samples; ``size`` tokens."""
     code = (found.query * size + found.winner) * size + found.loser
     code, kept = np.unique(code, return_index=True)
     return Relations(query=code // size**2, winner=code // size % size, loser=code % size, sample=found.sample[kept])

@@ -1,11 +1,11 @@
-"""Every assumption on sequence classes as a predicate that returns its witness.
+"""The assumptions on sequence classes as predicates that return a witness.
 
-Assumption 2 of arXiv 2305.16380 is `wide_vocabulary`, `small_overlap` and `spread_overlap`, judged at attention
-P(l|n), where all of Z is 0. The last two imply the first: 6/sqrt(M) <= |lambda_i| < 1/K makes M > 36 K^2. Corollary 2
-asks for `single_query` (1), `symmetric_classes` (2) and `shared_common` (3); its (4), Z(0) = 0, is not about the data.
+Assumption 2 of arXiv 2305.16380 is `wide_vocabulary`, `small_overlap` and `spread_overlap` at attention P(l|n), that of
+Z = 0. The last two imply the first: 6/sqrt(M) <= |lambda_i| < 1/K gives M > 36 K^2. Corollary 2 requires `single_query`
+(1), `symmetric_classes` (2) and `shared_common` (3); its (4), Z(0) = 0, does not concern the data.
 
-An eigenvalue is compared by its error bar. Where that straddles the bound the assumption is not met, and the witness
-says that it is undecided: statements that need it are then not decided either.
+An eigenvalue is compared with its error bar. If the bar straddles the bound, the assumption counts as failed, with a
+witness that marks it as undecided; statements that need it are then undecided, too.
 """
 
 import math
@@ -25,14 +25,14 @@ MUCH_GREATER = 10
 """Factor of "much greater"."""
 
 SAME_PROBABILITY = 2.0**-50
-"""Relative difference of probabilities that are the same number: rounded, summed and divided twice, six roundings."""
+"""Relative difference up to which probabilities are equal: six roundings, from rounding, summing and dividing twice."""
 
 MOST_SHOWN = 10
-"""Tokens in a witness."""
+"""Limit on the tokens in a witness."""
 
 
 def uniform_classes(dataset: SequenceClasses) -> Witness:
-    """Every class is as frequent as the others; the witness is two that are not."""
+    """All classes are equally frequent; the witness is two that are not."""
     weights = dataset.weights or ()
     for n, (first, weight) in enumerate(pairwise(weights), start=1):
         if weight != first:
@@ -42,7 +42,7 @@ def uniform_classes(dataset: SequenceClasses) -> Witness:
 
 
 def wide_vocabulary(dataset: SequenceClasses) -> Witness:
-    """M >> K^2: the vocabulary has at least 10 K^2 tokens for K classes; the witness is M and the least."""
+    """M >> K^2, read as M >= 10 K^2 for K classes; the witness is M and this bound."""
     least = MUCH_GREATER * dataset.K**2
     if least > dataset.M:
         return {"M": dataset.M, "K": dataset.K, "least": least}
@@ -50,7 +50,7 @@ def wide_vocabulary(dataset: SequenceClasses) -> Witness:
 
 
 def large_vocabulary(dataset: SequenceClasses) -> Witness:
-    """M >> 100 (Theorem 1, Remark 3): the vocabulary has at least 1000 tokens; the witness is M and the least."""
+    """M >> 100 (Theorem 1, Remark 3), read as M >= 1000; the witness is M and this bound."""
     least = MUCH_GREATER * 100
     if least > dataset.M:
         return {"M": dataset.M, "least": least}
@@ -58,14 +58,14 @@ def large_vocabulary(dataset: SequenceClasses) -> Witness:
 
 
 def small_overlap(dataset: SequenceClasses) -> Witness:
-    """The overlap E of K classes has no eigenvalue beyond 1/K, |lambda_1(E)| < 1/K; the witness is |lambda_1|."""
+    """|lambda_1(E)| < 1/K for the overlap E of K classes; the witness is |lambda_1|."""
     return largest_below(dataset.overlap, Fraction(1, dataset.K))
 
 
 def overlap_below_one(dataset: SequenceClasses) -> Witness:
     """|lambda_1(E)| < 1 (Lemmas 14, 15, 17); the witness is |lambda_1|.
 
-    Where the classes' attention is linearly dependent, which rational arithmetic decides, -1 is an eigenvalue.
+    -1 is an eigenvalue if the classes' attention is linearly dependent, decided in rational arithmetic.
     """
     found = largest_below(dataset.overlap, Fraction(1))
     if found is not None and found["undecided"] and dependent(dataset):
@@ -75,14 +75,14 @@ def overlap_below_one(dataset: SequenceClasses) -> Witness:
 
 def dependent(dataset: SequenceClasses) -> bool:
     """Whether the classes' attention P(l|n) is linearly dependent, in rational arithmetic."""
-    from flint import fmpq, fmpq_mat  # a tenth of a second, where error bars leave it open
+    from flint import fmpq, fmpq_mat  # takes a tenth of a second
 
     exact = [[fmpq(*p.as_integer_ratio()) for p in row] for row in dataset.P.tolist()]
     return bool(fmpq_mat(exact).rank() < dataset.K)
 
 
 def largest_below(overlap: AttentionOverlap, bound: Fraction) -> Witness:
-    """|lambda_1(E)| < the bound, at whatever attention; the witness is |lambda_1|."""
+    """|lambda_1(E)| < ``bound``, at any attention; the witness is |lambda_1|."""
     largest, error = overlap.largest, overlap.eigenvalue_error
     if Fraction(largest) + Fraction(error) < bound:
         return None
@@ -91,12 +91,12 @@ def largest_below(overlap: AttentionOverlap, bound: Fraction) -> Witness:
 
 
 def spread_overlap(dataset: SequenceClasses) -> Witness:
-    """No eigenvalue of the overlap E is near 0, |lambda_i(E)| >= 6/sqrt(M); the witness is the nearest."""
+    """|lambda_i(E)| >= 6/sqrt(M) for all eigenvalues of the overlap E; the witness is the one nearest to 0."""
     return spread_beyond(dataset.overlap, dataset.M)
 
 
 def spread_beyond(overlap: AttentionOverlap, M: int) -> Witness:
-    """Every |lambda_i(E)| >= 6/sqrt(M), at whatever attention; the witness is the eigenvalue nearest to 0."""
+    """Every |lambda_i(E)| >= 6/sqrt(M), at any attention; the witness is the eigenvalue nearest to 0."""
     eigenvalues, error = overlap.eigenvalues, overlap.eigenvalue_error
     nearest = float(eigenvalues[np.argmin(np.abs(eigenvalues))])
 
@@ -110,7 +110,7 @@ def spread_beyond(overlap: AttentionOverlap, M: int) -> Witness:
 
 
 def equal_overlaps(dataset: SequenceClasses) -> Witness:
-    """All off-diagonal entries of E are the same number, to rounding (Remark 1); the witness is two that differ."""
+    """All off-diagonal entries of E are equal up to rounding (Remark 1); the witness is two that differ."""
     if dataset.K < 2:
         return None
     rows, columns = np.tril_indices(dataset.K, -1)
@@ -130,9 +130,9 @@ def single_common(dataset: SequenceClasses) -> Witness:
 
 
 def distinct_beside_common(dataset: SequenceClasses) -> Witness:
-    """Under some query under which a common token occurs a class has a distinct token (Theorem 2 (b)).
+    """A class has a distinct token under some query with a common token (Theorem 2 (b)).
 
-    The witness is a query whose classes have none, and a common token that occurs in one of them.
+    The witness is a query with classes without distinct tokens, and a common token in one of them.
     """
     common, witness = set(common_tokens(dataset)), None
     beside = queries_with_distinct(dataset)
@@ -146,15 +146,15 @@ def distinct_beside_common(dataset: SequenceClasses) -> Witness:
 
 
 def queries_with_distinct(dataset: SequenceClasses) -> set[Token]:
-    """The queries of which some class has a distinct token."""
+    """Queries with a class that has a distinct token."""
     distinct = distinct_tokens(dataset)
     return {c.query for c in dataset.classes if distinct[c.next]}
 
 
 def dominant_distinct(dataset: SequenceClasses) -> Witness:
-    """Some class that has distinct tokens has one more probable than the others (Theorem 3 at Z = 0).
+    """In some class with distinct tokens one is more probable than the others (Theorem 3 at Z = 0).
 
-    The witness is a class and two tokens that are the most probable.
+    The witness is a class and its two most probable distinct tokens.
     """
     if dominant_tokens(dataset):
         return None
@@ -165,7 +165,7 @@ def dominant_distinct(dataset: SequenceClasses) -> Witness:
 
 
 def dominant_tokens(dataset: SequenceClasses) -> dict[Token, Token]:
-    """The distinct token of a class that is more probable than its others, by next token; classes without left out.
+    """The dominant distinct token, more probable than the others, of each class that has one, by next token.
 
     >>> data = SequenceClasses.from_weights("two", 9, [("m", "q", {"a": 1, "b": 1}), ("n", "q", {"c": 1, "d": 2})])
     >>> dominant_tokens(data)
@@ -190,7 +190,7 @@ def single_query(dataset: SequenceClasses) -> Witness:
 def symmetric_classes(dataset: SequenceClasses) -> Witness:
     """The distinct tokens of any two classes can be matched with equal probabilities (Corollary 2 (2)).
 
-    The witness is two classes, with the first probabilities in descending order that differ (0: no such token).
+    The witness is two classes, with the first differing probabilities in descending order (0 for a missing token).
     """
     ranked = _ranked_distinct(dataset)
     first, *others = (
@@ -204,9 +204,9 @@ def symmetric_classes(dataset: SequenceClasses) -> Witness:
 
 
 def shared_common(dataset: SequenceClasses) -> Witness:
-    """P(l|n) of a common token l is the same for all classes n (Corollary 2 (3)).
+    """P(l|n) of each common token l is equal for all classes n (Corollary 2 (3)).
 
-    The witness is a common token and two classes with different probabilities of it.
+    The witness is a common token and two classes with different probabilities.
     """
     first = dataset.classes[0]
     for token in common_tokens(dataset):

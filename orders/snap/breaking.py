@@ -1,4 +1,4 @@
-"""Sequence classes so changed that one assumption fails, and no other that need not fail with it."""
+"""Changes of sequence classes that break one assumption, and only those that must fail with it."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -17,25 +17,25 @@ FAIL_WITH: Mapping[str, frozenset[str]] = {
     "shared_common": frozenset({"single_common"}),
     "distinct_beside_common": frozenset({"single_common", "shared_common"}),
 }
-"""Assumptions that fail together with one, because the rest implies it.
+"""Assumptions that fail together with one, as the rest imply it.
 
-M is large where overlaps lie between 6/sqrt(M) and 1/K; overlaps below 1/K are below 1; symmetric classes that share
-the common tokens overlap alike, and have as much of a single common token; classes without distinct tokens share all of
-their tokens, and are the same if they share a single one.
+M is large if overlaps lie between 6/sqrt(M) and 1/K; overlaps below 1/K are below 1; symmetric classes with shared
+common tokens have equal overlaps and equal amounts of a single common token; classes without distinct tokens share all
+their tokens, and are equal if they share a single one.
 """
 
 TURN = 0.1
 """Angle of the rotation of distinct tokens."""
 
 MOVED = 1e-3
-"""Probability moved from one token to another."""
+"""Share of probability moved from one token to another."""
 
 Squares = list[dict[Token, float]]
-"""Squares of the entries of each class's f_n by token; they sum to 1."""
+"""Squares of the entries of each class's f_n by token, of sum 1."""
 
 
 def rescaled(dataset: SequenceClasses, factor: float) -> SequenceClasses:
-    """The classes with E times a factor: common tokens' squares times it, distinct ones' so that norms stay 1.
+    """Scale E by a factor: squares of common tokens by the factor, those of distinct tokens to keep norms 1.
 
     >>> from marginaudit.orders.snap import single_common_dataset
     >>> data = single_common_dataset(K=2, M=5000, seed=0)
@@ -45,7 +45,7 @@ def rescaled(dataset: SequenceClasses, factor: float) -> SequenceClasses:
     Raises
     ------
     ValueError
-        A class has no distinct token, or its common tokens no room for the factor.
+        A class has no distinct token, or the factor is too large for its common tokens.
     """
     common, changed = set(common_tokens(dataset)), []
     for own in _squares(dataset):
@@ -60,10 +60,10 @@ def rescaled(dataset: SequenceClasses, factor: float) -> SequenceClasses:
 
 
 def broken(dataset: SequenceClasses, assumption: str) -> SequenceClasses:
-    """Change the classes so that this assumption fails, with those of `FAIL_WITH`, and no other.
+    """Change the classes so that only this assumption fails, with those of `FAIL_WITH`.
 
-    The parts of Assumption 2 are broken in any classes that meet it and have distinct tokens; the rest in classes that
-    meet every assumption, such as those of `symmetric_dataset` with one common token. Where M falls below 1000
+    The parts of Assumption 2 can be broken in any classes that meet it and have distinct tokens; the other assumptions
+    in classes that meet all, such as those of `symmetric_dataset` with one common token. If M falls below 1000,
     `large_vocabulary` fails too.
 
     >>> from marginaudit.orders.snap import check_assumption, weakly_correlated_dataset
@@ -74,7 +74,7 @@ def broken(dataset: SequenceClasses, assumption: str) -> SequenceClasses:
     Raises
     ------
     ValueError
-        There is no such assumption, or the classes have no room for the change.
+        The assumption is unknown, or the classes do not allow the change.
     """
     if assumption not in CHANGES:
         raise ValueError(f"got {assumption!r}, expected one of {', '.join(CHANGES)}")
@@ -90,7 +90,7 @@ def _narrow_vocabulary(dataset: SequenceClasses) -> SequenceClasses:
 
 
 def _small_vocabulary(dataset: SequenceClasses) -> SequenceClasses:
-    """M = 999, with overlaps in the middle of Assumption 2's range for it."""
+    """M = 999, with overlaps in the middle of Assumption 2's range for this M."""
     return _largest_overlap(replace(dataset, M=999), math.sqrt(6 / math.sqrt(999) / dataset.K))
 
 
@@ -103,7 +103,7 @@ def _smallest_overlap(dataset: SequenceClasses) -> SequenceClasses:
 
 
 def _two_common(dataset: SequenceClasses) -> SequenceClasses:
-    """The common token as two of half the square each."""
+    """Split the common token into two of half the square each."""
     common, *more = common_tokens(dataset)
     if more:
         raise ValueError(f"{len(more) + 1} tokens are common: only a single one can be split")
@@ -112,7 +112,7 @@ def _two_common(dataset: SequenceClasses) -> SequenceClasses:
 
 
 def _own_common(dataset: SequenceClasses) -> SequenceClasses:
-    """K common tokens, one for each class and twice as large there as in the others; E stays the same."""
+    """K common tokens, one per class and twice as large there as in the others; E is unchanged."""
     common, K, e = set(common_tokens(dataset)), dataset.K, float(dataset.overlap.E[1, 0])
     taken, square = e * (K + 3) / (K + 2), e / (K + 2)
     changed = []
@@ -125,7 +125,7 @@ def _own_common(dataset: SequenceClasses) -> SequenceClasses:
 
 
 def _no_distinct(dataset: SequenceClasses) -> SequenceClasses:
-    """K tokens, all common, one for each class and large there; E stays the same."""
+    """K tokens, all common, one per class and large there; E is unchanged."""
     K, e = dataset.K, float(dataset.overlap.E[1, 0])
     ratio = (1 + math.sqrt((1 - e) * (1 + (K - 1) * e))) / e
     return _of_squares(dataset, [{f"c{k + 1}": ratio**2 if k == n else 1.0 for k in range(K)} for n in range(K)])
@@ -140,7 +140,7 @@ def _even_distinct(dataset: SequenceClasses) -> SequenceClasses:
 
 
 def _turned_distinct(dataset: SequenceClasses) -> SequenceClasses:
-    """Three distinct tokens of the first class turned about (1, 1, 1): their sum and their norm stay as they are."""
+    """Rotate three distinct tokens of the first class about (1, 1, 1); their sum and norm are unchanged."""
     first, *others = _squares(dataset)
     tokens = _distinct(dataset, 3)[0][:3]
     f = np.sqrt([first[token] for token in tokens])
@@ -150,7 +150,7 @@ def _turned_distinct(dataset: SequenceClasses) -> SequenceClasses:
 
 
 def _moved_distinct(dataset: SequenceClasses) -> SequenceClasses:
-    """Some probability moved between two distinct tokens of the first class, which changes its norm."""
+    """Move some probability between two distinct tokens of the first class, which changes its norm."""
     first, *others = dataset.classes
     to, source = _distinct(dataset, 2)[0][:2]
     found = dict(first.probabilities)
@@ -179,7 +179,7 @@ def _squares(dataset: SequenceClasses) -> Squares:
 
 
 def _of_squares(dataset: SequenceClasses, squares: Squares) -> SequenceClasses:
-    """The classes with other features: P(l|n) is f_n divided by its sum."""
+    """Classes of new f_n: P(l|n) is f_n divided by its sum."""
     classes = [
         (c.next, c.query, {token: math.sqrt(square) for token, square in own.items()})
         for c, own in zip(dataset.classes, squares, strict=True)
@@ -202,4 +202,4 @@ CHANGES: Mapping[str, Callable[[SequenceClasses], SequenceClasses]] = {
     "overlap_below_one": lambda dataset: _largest_overlap(dataset, 1.1),
     "large_vocabulary": _small_vocabulary,
 }
-"""The change that breaks each assumption."""
+"""Change that breaks each assumption."""

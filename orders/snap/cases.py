@@ -1,4 +1,4 @@
-"""Built-in sequence classes, and those of the paper's experiments, Syn-Small and Syn-Medium."""
+"""Built-in sequence classes, with Syn-Small and Syn-Medium of the paper's experiments."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -9,15 +9,15 @@ from marginaudit.orders.reading import Token
 from marginaudit.orders.snap.classes import SequenceClasses
 
 SHARED, OWN = 10, 10
-"""Tokens that all classes share, and tokens of each class alone."""
+"""Number of tokens shared by all classes, and of those of each class alone."""
 
 
 def syn_small() -> SequenceClasses:
     """Syn-Small: 2 classes over 30 tokens, of which 0-9 are common, 10-19 and 20-29 distinct.
 
-    Source: arXiv 2305.16380, section 8. It says that P(l|n) increases over 10-19 and over 20-29: the weights are
-    Syn-Medium's. It names neither next tokens nor queries, and M = 30 leaves no token beside the contextual ones: 0 and
-    1 are the next tokens, as its classes are the first K tokens, and 2 is the query of both.
+    Source: arXiv 2305.16380, section 8, where P(l|n) increases over 10-19 and over 20-29; the weights are Syn-Medium's.
+    It names neither next tokens nor queries, and with M = 30 all tokens are contextual: 0 and 1 are chosen as next
+    tokens, as its classes are the first K tokens, and 2 as the query of both.
     """
     tokens = [str(token) for token in range(SHARED + 2 * OWN)]
     classes = [(str(n), "2", _weights(tokens[:SHARED], tokens[SHARED + OWN * n :][:OWN])) for n in range(2)]
@@ -27,8 +27,8 @@ def syn_small() -> SequenceClasses:
 def syn_medium(num_last: int) -> SequenceClasses:
     """Syn-Medium: 2 classes for each of ``num_last`` queries, M = 10 + 10 K + num_last + K tokens, all named.
 
-    Source: arXiv 2305.16380, section 8, and the settings that its authors published: P(l|n) is proportional to 1 on
-    10 tokens that all classes share, and to linspace(.1, 1, 10) on the class's own 10.
+    Source: arXiv 2305.16380, section 8, and its authors' published settings: P(l|n) is proportional to 1 on 10 tokens
+    shared by all classes, and to linspace(.1, 1, 10) on the class's own 10.
 
     >>> data = syn_medium(3)
     >>> data.K, data.M, data.queries
@@ -37,7 +37,7 @@ def syn_medium(num_last: int) -> SequenceClasses:
     Raises
     ------
     ValueError
-        No query is asked for.
+        ``num_last`` is below 1.
     """
     if num_last < 1:
         raise ValueError(f"got num_last = {num_last}, expected at least 1")
@@ -72,7 +72,7 @@ def snap_symmetric() -> SequenceClasses:
 
 
 def snap_medium() -> SequenceClasses:
-    """Syn-Medium with 3 queries, which breaks each part of Assumption 2 but uniform classes and spread eigenvalues."""
+    """Syn-Medium with 3 queries, which breaks Assumption 2 except uniform classes and spread eigenvalues."""
     return replace(syn_medium(3), name="snap-medium")
 
 
@@ -82,4 +82,4 @@ CASES: Mapping[str, Callable[[], SequenceClasses]] = {
     "snap-medium": snap_medium,
     "syn-small": syn_small,
 }
-"""The named cases, in the order in which an audit without a dataset takes them."""
+"""The named cases, in the order of an audit without a dataset."""

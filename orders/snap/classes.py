@@ -1,4 +1,4 @@
-"""A dataset of sequence classes: a next token, its query, and the distribution of the tokens before the query."""
+"""Datasets of sequence classes: a next token, its query, and the distribution of the tokens before the query."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -16,14 +16,14 @@ from marginaudit.orders.snap.overlap import AttentionOverlap, overlap_of
 from marginaudit.orders.text import counted
 
 ROUNDING_OF_A_SUM = 2.0**-52
-"""How far from 1 the sum of numbers is that were divided by their sum: two unit roundoffs."""
+"""Distance from 1 of the sum of numbers divided by their sum: two unit roundoffs."""
 
 
 @dataclass(frozen=True)
 class SequenceClass:
-    """One class n: its next token, its query token psi(n) and P(l|n), which sums to 1 up to rounding.
+    """A class n: next token, query token psi(n) and P(l|n), which sums to 1 up to rounding.
 
-    A token of probability 0 is named and does not occur.
+    Tokens of probability 0 are named but do not occur.
     """
 
     next: Token
@@ -32,15 +32,15 @@ class SequenceClass:
 
     @cached_property
     def support(self) -> tuple[Token, ...]:
-        """The tokens that occur, P(l|n) > 0."""
+        """The tokens with P(l|n) > 0."""
         return tuple(token for token, p in self.probabilities.items() if p > 0)
 
 
 @dataclass(frozen=True, eq=False)
 class SequenceClasses:
-    """K sequence classes over a vocabulary of M tokens, of which only the named ones take memory.
+    """K sequence classes over a vocabulary of M tokens; only the named ones take memory.
 
-    Made by :func:`marginaudit.orders.snap.read_classes`, from a document of the same form by
+    Made by :func:`marginaudit.orders.snap.read_classes`, from a parsed document by
     :func:`marginaudit.orders.snap.classes_from_document`, or from weights by `from_weights`.
 
     Source: arXiv 2305.16380, section 3.2.
@@ -52,7 +52,7 @@ class SequenceClasses:
         Vocabulary size, at least the number of `tokens`.
     classes : tuple of K classes, no two with the same next token
     weights : tuple of K positive numbers, or None
-        How often each class is drawn, up to a factor; None: all alike.
+        Relative frequency of each class; None for equal ones.
 
     Raises
     ------
@@ -73,7 +73,7 @@ class SequenceClasses:
     weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse an M that is too small: compiled training writes to arrays of that size."""
+        """Raise if M is too small: compiled training writes to arrays of that size."""
         if len(self.tokens) > self.M:
             raise ValueError(f"M: got {self.M}, expected at least {len(self.tokens)}, the number of tokens named")
 
@@ -81,7 +81,7 @@ class SequenceClasses:
     def from_weights(
         cls, name: str, M: int | None, classes: Iterable[tuple[Token, Token, Mapping[Token, float]]]
     ) -> "SequenceClasses":
-        """Valid classes (next, query, weights of the contextual tokens); without M it is the number of tokens named.
+        """Dataset of valid classes (next, query, weights of contextual tokens); M is by default the number of tokens.
 
         >>> data = SequenceClasses.from_weights("one", None, [("n", "q", {"a": 1, "b": 3})])
         >>> data.M, dict(data.classes[0].probabilities)
@@ -97,12 +97,12 @@ class SequenceClasses:
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
-        """The tokens named, in order of first use: contextual ones, then queries, then next tokens."""
+        """The named tokens in order of first use: contextual ones, then queries, then next tokens."""
         return named_tokens(self.classes)
 
     @cached_property
     def contextual(self) -> tuple[Token, ...]:
-        """The tokens that occur in some class, in the order of `tokens`."""
+        """Tokens of some class, in the order of `tokens`."""
         occurring = set(chain.from_iterable(c.support for c in self.classes))
         return tuple(token for token in self.tokens if token in occurring)
 
@@ -132,7 +132,7 @@ class SequenceClasses:
 
     @cached_property
     def P(self) -> Floats:
-        """P(l|n), shape (classes, contextual), read-only; attention c_n where all of Z is 0."""
+        """P(l|n), shape (classes, contextual), read-only; the attention c_n at Z = 0."""
         column = {token: l for l, token in enumerate(self.contextual)}  # noqa: E741
         found = np.zeros((self.K, len(column)))
         for n, c in enumerate(self.classes):
@@ -141,7 +141,7 @@ class SequenceClasses:
 
     @cached_property
     def overlap(self) -> AttentionOverlap:
-        """F, E and its eigenvalues where all of Z is 0: attention P(l|n)."""
+        """F, E and its eigenvalues at Z = 0, with attention P(l|n)."""
         return overlap_of(self.P)
 
     @cached_property
@@ -164,10 +164,10 @@ def named_tokens(classes: Iterable[SequenceClass]) -> tuple[Token, ...]:
 
 
 def normalized(weights: Mapping[Token, float]) -> dict[Token, float]:
-    """The weights divided by their sum; left as they are where that is 1 up to the rounding of such a division.
+    """The weights divided by their sum; unchanged if the sum is 1 up to the rounding of such a division.
 
-    So the result is its own: reading what was written changes no bit. The sum is rounded once, so equal weights in
-    another order give equal probabilities.
+    So the function is idempotent, and a written dataset is read without a change of bits. The sum is rounded once, so
+    equal weights in another order give equal probabilities.
     """
     total = math.fsum(weights.values())
     if abs(total - 1) <= ROUNDING_OF_A_SUM:

@@ -14,16 +14,16 @@ from marginaudit.orders.snap.classes import SequenceClass, SequenceClasses, name
 from marginaudit.orders.text import counted, shown
 
 LARGEST_M = 2**53
-"""Vocabulary size; float64 has every integer up to here."""
+"""Largest vocabulary size; float64 is exact for integers up to it."""
 
 FREQUENCIES = Interval(ge=1e-50, le=1e50)
-"""Range of a class's frequency; sums and quotients stay far inside float64."""
+"""Range of a class's frequency; sums and quotients stay within float64."""
 
 MOST_ENTRIES = 2**25
-"""Classes times contextual tokens: 256 MB for each array of that shape."""
+"""Limit on classes times contextual tokens: 256 MB for each array of that shape."""
 
 SUM_TOLERANCE = 1e-6
-"""Tolerance on the sum of a class's probabilities, for decimals of seven digits."""
+"""Tolerance of the sum of a class's probabilities, for decimals of seven digits."""
 
 _Probability: TypeAlias = Annotated[float, Interval(ge=0, le=1 + SUM_TOLERANCE)]
 
@@ -42,7 +42,7 @@ class _ClassesDocument(TypedDict, closed=True):
 
 
 def accepts(document: Any) -> bool:
-    """Whether a document is one of sequence classes, good or bad.
+    """Whether a document is one of sequence classes, valid or not.
 
     >>> accepts({"classes": []}), accepts({"sentences": []})
     (True, False)
@@ -51,7 +51,7 @@ def accepts(document: Any) -> bool:
 
 
 def classes_from_document(document: Any, where: str = "dataset", default_name: str = "dataset") -> SequenceClasses:
-    """Sequence classes from the JSON form, already parsed.
+    """Sequence classes from the parsed JSON form.
 
     >>> data = classes_from_document({"classes": [{"next": "n", "query": "q", "probabilities": {"a": 1, "b": 0}}]})
     >>> data.K, data.M, data.tokens, data.contextual
@@ -74,7 +74,7 @@ def classes_from_document(document: Any, where: str = "dataset", default_name: s
 
 
 def classes_to_document(dataset: SequenceClasses) -> dict[str, Any]:
-    """The JSON form of a dataset; reading it gives the same dataset, bit by bit."""
+    """The JSON form of a dataset, read back bit by bit."""
     weights = dataset.weights or (None,) * dataset.K
     return {
         "name": dataset.name,

@@ -1,6 +1,6 @@
 """Seeded generators of sequence classes that meet Assumption 2.
 
-All choose f_n first, by the squares of its entries, which sum to 1; P(l|n) is f_n divided by its sum.
+All first choose f_n by the squares of its entries, of sum 1; P(l|n) is f_n divided by its sum.
 """
 
 import math
@@ -13,22 +13,22 @@ from marginaudit.orders.snap.classes import SequenceClasses
 from marginaudit.orders.text import counted
 
 INSIDE = 0.02
-"""The part of a range, on a logarithmic scale, that is left free at either end, so that rounding crosses neither."""
+"""Share of a range, on a logarithmic scale, kept free at either end against rounding."""
 
 ROOM = 1 + 1e-9
-"""Least ratio of a range's ends: more than rounding makes of none, less than M = 144 K^2 + 1 leaves, K up to 1000."""
+"""Least ratio of a range's ends: above rounding of an empty range, below that of M = 144 K^2 + 1 for K up to 1000."""
 
 SKEW = 1.25
-"""Largest ratio of the two entries f that a token common to two classes has, to what equal ones would be."""
+"""Largest ratio of an entry f of a token common to two classes to that of equal entries."""
 
 HALVINGS = 12
-"""How often a random overlap is mixed with a regular one before the regular one is taken as it is."""
+"""Number of mixtures of a random with a regular overlap before the regular one is used."""
 
 
 def single_common_dataset(
     *, K: int, M: int, seed: int, queries: int = 1, distinct: tuple[int, int] = (1, 4), name: str = "single-common"
 ) -> SequenceClasses:
-    """Classes with one common token, which occurs in each; Assumption 2 holds.
+    """Classes with one common token, present in each; Assumption 2 holds.
 
     With a_n the common token's entry of f_n, E = a a^T - diag(a^2): one eigenvalue is at most (K-1) max a^2, the others
     lie between -max a^2 and -min a^2. So a^2 is drawn between 6/sqrt(M) and 1/(K (K-1)).
@@ -71,9 +71,9 @@ def symmetric_dataset(
     distinct: tuple[int, int] = (1, 4),
     name: str = "symmetric",
 ) -> SequenceClasses:
-    """Classes of one query that differ in the names of their distinct tokens only; Assumption 2 and Corollary 2 hold.
+    """Classes of one query, equal up to the names of distinct tokens; Assumption 2 and Corollary 2 hold.
 
-    All overlaps are one e, so the eigenvalues of E are (K-1) e and -e.
+    All overlaps equal some e, so the eigenvalues of E are (K-1) e and -e.
 
     Parameters
     ----------
@@ -102,12 +102,12 @@ def symmetric_dataset(
 def weakly_correlated_dataset(
     *, K: int, M: int, seed: int, queries: int = 1, distinct: tuple[int, int] = (1, 4), name: str = "weakly-correlated"
 ) -> SequenceClasses:
-    """Random classes that meet Assumption 2: first E, then F with F^T F = I + E and no negative entry.
+    """Random classes that meet Assumption 2: first E, then a nonnegative F with F^T F = I + E.
 
-    E is a random symmetric matrix, its diagonal 0, no entry negative; its eigenvalues are brought between 6/sqrt(M) and
-    1/K by mixing it with a regular matrix, then by a factor. F takes a token common to all classes, in half of the
-    draws, one common to each pair for the rest of its overlap, and distinct tokens for the rest of each norm: rows of
-    such an E sum to less than 1.
+    E is a random nonnegative symmetric matrix with diagonal 0; mixing with a regular matrix and scaling bring its
+    eigenvalues between 6/sqrt(M) and 1/K. F has, in half of the draws, a token common to all classes, one common to
+    each pair for the rest of its overlap, and distinct tokens for the rest of each norm: rows of such an E sum to less
+    than 1.
 
     Parameters
     ----------
@@ -145,19 +145,19 @@ def weakly_correlated_dataset(
 
 
 def _range(K: int, M: int, inverse: int) -> tuple[float, float]:
-    """6/sqrt(M) and 1/``inverse``, where that is more."""
+    """The range from 6/sqrt(M) to 1/``inverse``; raises if empty."""
     if K < 2 or 36 * inverse**2 >= M:
         raise ValueError(f"no such classes with K={K}, M={M}: K >= 2 and a larger M are needed for Assumption 2")
     return 6 / math.sqrt(M), 1 / inverse
 
 
 def _between(rng: "np.random.Generator", least: float, most: float) -> float:
-    """A random number between the two."""
+    """A random number in a range, uniform on a logarithmic scale."""
     return float(least * (most / least) ** rng.uniform(INSIDE, 1 - INSIDE))
 
 
 def random_overlap(rng: "np.random.Generator", K: int, M: int) -> Floats:
-    """A random E whose eigenvalues are, in absolute value, between 6/sqrt(M) and 1/K."""
+    """A random E with absolute eigenvalues between 6/sqrt(M) and 1/K."""
     least, most = _range(K, M, K)
     regular = _regular_overlap(rng, K)
     upper = np.triu(rng.uniform(size=(K, K)) * (rng.uniform(size=(K, K)) < rng.uniform(0.2, 2)), 1)
@@ -171,7 +171,7 @@ def random_overlap(rng: "np.random.Generator", K: int, M: int) -> Floats:
 
 
 def _regular_overlap(rng: "np.random.Generator", K: int) -> Floats:
-    """Pairs of classes that overlap, and three that do where K is odd: eigenvalues 1 and -1; 1, -1/2 and -1/2."""
+    """Overlapping pairs of classes, with one triple for odd K: eigenvalues 1 and -1; 1, -1/2 and -1/2."""
     order = rng.permutation(K)
     groups = [order[i : i + 2] for i in range(3 * (K % 2), K, 2)]
     if K % 2:
@@ -183,14 +183,14 @@ def _regular_overlap(rng: "np.random.Generator", K: int) -> Floats:
 
 
 def _random_shares(rng: "np.random.Generator", amount: tuple[int, int]) -> Floats:
-    """Random shares that sum to 1; their number is drawn from the range."""
+    """Random shares of sum 1; their number is drawn from the range ``amount``."""
     parts: Floats = rng.uniform(0.2, 1, int(rng.integers(*amount, endpoint=True)))
     parts /= parts.sum()
     return parts
 
 
 def _weights(common: dict[Token, float], n: int, left: float, parts: Floats) -> dict[Token, float]:
-    """The entries of f_n: the given ones, and distinct tokens that share the rest of the squared norm 1."""
+    """Entries of f_n: the given ones, and distinct tokens with shares of the rest of the squared norm 1."""
     own = {f"d{n + 1}.{i}": float(f) for i, f in enumerate(np.sqrt(left * parts), start=1)}
     return common | own
 
@@ -198,7 +198,7 @@ def _weights(common: dict[Token, float], n: int, left: float, parts: Floats) -> 
 def _dataset(
     rng: "np.random.Generator", name: str, M: int, queries: int, weights: list[dict[Token, float]]
 ) -> SequenceClasses:
-    """Classes n1 .. nK of the queries q1 .., each of which has one."""
+    """Classes n1 .. nK of the queries q1 .., with at least one class per query."""
     K = len(weights)
     if not 1 <= queries <= K:
         raise ValueError(f"{queries} queries for {counted(K, 'class', 'classes')}")

@@ -1,4 +1,4 @@
-"""The bipartite graph of contextual tokens and classes, and which tokens are distinct or common."""
+"""The bipartite graph of contextual tokens and classes; distinct and common tokens."""
 
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,10 @@ TOKEN, CLASS = "token", "class"
 
 
 def token_class_graph(dataset: SequenceClasses, query: Token | None = None) -> "nx.Graph[tuple[str, Token]]":
-    """Each contextual token l and each class n a node, an edge where P(l|n) > 0, which is its ``probability``.
+    """Graph of contextual tokens l and classes n, with an edge of attribute ``probability`` P(l|n) if that is > 0.
 
-    Nodes are ``("token", l)`` and ``("class", next token)``, with ``bipartite`` 0 and 1, as networkx asks. With a query
-    only its classes and their tokens are in the graph. The neighbours of a token's node are Omega(l).
+    Nodes are ``("token", l)`` and ``("class", next token)``, with attribute ``bipartite`` 0 and 1 as in networkx. With
+    a query, the graph has only its classes and their tokens. The neighbours of a token's node are Omega(l).
 
     Source: arXiv 2305.16380, section 3.2.
 
@@ -38,7 +38,7 @@ def token_class_graph(dataset: SequenceClasses, query: Token | None = None) -> "
 
 
 def common_tokens(dataset: SequenceClasses, query: Token | None = None) -> tuple[Token, ...]:
-    """G_CT: the tokens that occur in more than one class, |Omega(l)| > 1; with a query, of its classes alone.
+    """G_CT: the tokens of more than one class, |Omega(l)| > 1; with a query, within its classes.
 
     >>> data = SequenceClasses.from_weights("two", None, [("m", "p", {"a": 1, "the": 1}), ("n", "q", {"the": 1})])
     >>> common_tokens(data), common_tokens(data, "q")
@@ -49,7 +49,7 @@ def common_tokens(dataset: SequenceClasses, query: Token | None = None) -> tuple
 
 
 def distinct_tokens(dataset: SequenceClasses, query: Token | None = None) -> dict[Token, tuple[Token, ...]]:
-    """G_DT(n) of each class, by its next token: the tokens that occur in it alone; with a query, of its classes alone.
+    """G_DT(n) of each class, by next token: the tokens of this class alone; with a query, within its classes.
 
     >>> data = SequenceClasses.from_weights("two", None, [("m", "p", {"a": 1, "the": 1}), ("n", "q", {"the": 1})])
     >>> distinct_tokens(data), distinct_tokens(data, "q")

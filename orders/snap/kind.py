@@ -1,4 +1,4 @@
-"""Sequence classes as a kind of dataset, and their answers to `marginaudit classify`."""
+"""Sequence classes as a kind of dataset, and their output of `marginaudit classify`."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def describe(dataset: SequenceClasses) -> dict[str, Any]:
 
 
 def in_words(dataset: SequenceClasses) -> str:
-    """Its size and its classes.
+    """Size and classes of a dataset in one line.
 
     >>> in_words(SequenceClasses.from_weights("two", None, [("m", "q", {"a": 1, "the": 1}), ("n", "q", {"the": 1})]))
     'M = 5, 2 classes (q -> m: a 0.5, the 0.5; q -> n: the 1)'

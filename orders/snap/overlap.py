@@ -7,10 +7,10 @@ import numpy as np
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats, gamma, read_only
 
 TINY = float(np.finfo(np.float64).smallest_normal)
-"""More than an underflow takes from a product."""
+"""Bound on the underflow in a product."""
 
 LAST_ROUNDINGS = 1 + 2.0**-20
-"""Covers the roundings of an error bar's own formula: a norm of a K x K matrix has K^2 of them, K below 10^4."""
+"""Factor for the rounding in an error bar's formula: K^2 roundings in a norm of a K x K matrix, K below 10^4."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,13 +26,13 @@ class AttentionOverlap:
     E : (classes, classes) array
         Symmetric, its diagonal 0 exactly.
     relative_error : float
-        Each entry of E is within this part of itself, and `TINY` times the tokens of a class, of the exact one.
+        Relative error bound of each entry of E, up to `TINY` times the tokens of a class.
     norm_error : float
-        Bound on the spectral norm of what E is off.
+        Bound on the spectral norm of the error of E.
     eigenvalues : (classes,) array
         Of E, ascending.
     eigenvalue_error : float
-        Bound on what each eigenvalue is off.
+        Bound on the error of each eigenvalue.
     """
 
     F: Floats
@@ -59,10 +59,10 @@ class AttentionOverlap:
 
 
 def overlap_of(attention: Floats) -> AttentionOverlap:
-    """The overlap of classes whose attention on each token is given, shape (classes, tokens), each row summing to 1.
+    """The overlap of classes with the given attention, shape (classes, tokens), rows of sum 1.
 
-    E: a dot product of n numbers >= 0, each the quotient of a number by a norm, is right to (2 n + 4) roundings: n in
-    the product, n/2 + 2 in each factor. Two more cover their products and underflow in the norms.
+    E: a dot product of n numbers >= 0, each a number over a norm, has at most 2 n + 4 roundings: n in the product, n/2
+    + 2 in each factor. Two more cover products of these and underflow in the norms.
 
     >>> overlap = overlap_of(np.array([[0.6, 0.8, 0.0], [0.6, 0.0, 0.8]]) / 1.4)
     >>> overlap.eigenvalues.round(12), overlap.eigenvalue_error < 1e-14
@@ -88,7 +88,7 @@ def overlap_of(attention: Floats) -> AttentionOverlap:
 
 
 def eigenpairs(A: Floats) -> tuple[Floats, Floats, float]:
-    """Eigenvalues of a symmetric matrix, ascending, its eigenvectors, and a bound on each eigenvalue's error.
+    """Eigenvalues of a symmetric matrix, ascending, its eigenvectors, and an error bound for each eigenvalue.
 
     With the computed eigenvectors V, eigenvalues L, G = V^T V - I and R = A V - V L, the symmetric matrix
     V^T A V = L + G L + V^T R has eigenvalues within |G| |L| + |V| |R| of L (Weyl), and each is that of A times a factor

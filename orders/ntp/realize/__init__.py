@@ -1,1 +1,1 @@
-"""How far ordinary text is from Assumption 1 of arXiv 2409.17335, and the largest part of it that meets it."""
+"""Survey of Assumption 1 of arXiv 2409.17335 on ordinary text, and the largest part that meets it."""

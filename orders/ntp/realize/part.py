@@ -1,4 +1,4 @@
-"""The largest part of a text that meets Assumption 1: the best found, and an upper bound."""
+"""The largest part of a text that meets Assumption 1: the best part found, and an upper bound."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from marginaudit.orders.ntp.realize.collocation import best_matching, pair_weights
+from marginaudit.orders.ntp.realize.matching import best_matching, pair_weights
 from marginaudit.orders.ntp.realize.program import answers, program, relaxed, solved
-from marginaudit.orders.ntp.realize.samples import Samples
+from marginaudit.orders.ntp.realize.reduced_samples import ReducedSamples
 from marginaudit.orders.ntp.realize.winners import Mask, allowed, ascend, at_query, kept
 from marginaudit.orders.reading import Token
 from marginaudit.orders.relations import Indices
 
 EXACT = 1_500
-"""Of the k_Sxy of the largest integer program that is solved."""
+"""Limit on the number of k_Sxy of an integer program."""
 
 RELAXED = 6_000
-"""Of the k_Sxy of the largest linear relaxation."""
+"""Limit on the number of k_Sxy of a linear relaxation."""
 
 NODES = 50
-"""Nodes of branch and bound: a limit on nodes, not on time, gives the same answer on every machine."""
+"""Limit on nodes of branch and bound; unlike a time limit, it gives the same result on every machine."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,17 +31,17 @@ class Part:
     Attributes
     ----------
     kept : (samples,)
-        Which they are.
+        Mask of these samples.
     source : (tokens,)
-        The token x with n(x) = y for each y, where the part says one.
+        The token x with n(x) = y for each y, as far as the part determines it.
     fits : int
-        How many samples fit one collocation at most.
+        Largest number of samples that fit one collocation.
     lower : int
-        How many they are, repetitions counted.
+        Number of these samples, with repetitions.
     upper : int
-        No part has more.
+        Upper bound on the number of samples of any part.
     method : str
-        How both were found.
+        Methods of both bounds.
     """
 
     kept: Mask
@@ -52,13 +52,13 @@ class Part:
     method: str
 
 
-def largest_part(samples: Samples) -> Part:
-    """The largest part found, and a bound.
+def largest_part(samples: ReducedSamples) -> Part:
+    """Find the largest part, with an upper bound.
 
-    From two starts, the collocation that most samples fit and the one of next tokens right after the query, n and the
-    winners of every query are improved in turn. The bound is how many samples fit a collocation. Of few samples that
-    differ in query, next token or set of tokens the integer program's linear relaxation gives another start and bound
-    (`RELAXED`), and branch and bound (`EXACT`).
+    n and the winners of every query are improved in turn, from two starts: the collocation that fits the most samples,
+    and that of next tokens right after the query. The upper bound is the number of samples that fit one collocation.
+    For few samples that differ in query, next token or set of tokens, the linear relaxation of the integer program
+    (`RELAXED`) and branch and bound (`EXACT`) give another start and bound.
     """
     source, fits = best_matching(pair_weights(samples, samples.eligible))
     upper, by = fits, "matching"
@@ -83,8 +83,8 @@ def largest_part(samples: Samples) -> Part:
     return Part(best.kept, best.source, fits, best.lower, upper, f"{how}; bound by {by}")
 
 
-def _kinds(samples: Samples) -> int:
-    """How many pairs of query and next token there are: no more than samples that differ in what is seen of them."""
+def _kinds(samples: ReducedSamples) -> int:
+    """Number of pairs of query and next token, a lower bound on the number of distinct reduced samples."""
     return len(np.unique(samples.query * samples.vocabulary_size + samples.next))
 
 
@@ -98,8 +98,8 @@ class _End:
 _lower = attrgetter("lower")
 
 
-def _improved(samples: Samples, source: Indices, winner: Mask) -> _End:
-    """Improve winners for fixed n, and n for fixed winners, in turn until neither keeps more samples."""
+def _improved(samples: ReducedSamples, source: Indices, winner: Mask) -> _End:
+    """Improve winners and n in turn, each with the other fixed, until neither keeps more samples."""
     lower = -1
     while True:
         winner = ascend(samples, source, winner)
@@ -110,15 +110,15 @@ def _improved(samples: Samples, source: Indices, winner: Mask) -> _End:
         lower, source = value, _matched(samples, winner)
 
 
-def _matched(samples: Samples, winner: Mask) -> Indices:
+def _matched(samples: ReducedSamples, winner: Mask) -> Indices:
     """The best n for fixed winners."""
     return best_matching(pair_weights(samples, allowed(samples, winner)))[0]
 
 
-def document_of(part: Part, samples: Samples, vocabulary: Sequence[Token], name: str) -> dict[str, Any]:
-    """The part as the JSON form of a dataset over the tokens that it uses, its samples an iterator.
+def document_of(part: Part, samples: ReducedSamples, vocabulary: Sequence[Token], name: str) -> dict[str, Any]:
+    """The part as the JSON form of a dataset over its tokens, with an iterator of samples.
 
-    n, where no sample says it, is any injective map.
+    n is completed to an arbitrary injective map.
     """
     following = samples.next[part.kept]
     there = np.zeros(samples.vocabulary_size, dtype=np.bool_)

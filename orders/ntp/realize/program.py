@@ -1,15 +1,15 @@
-"""The largest part as an integer program, and a bound on it that is proved in integers.
+"""The largest part as an integer program, with an upper bound proved in integers.
 
-n_xy: whether n(x) = y; o_qx: whether x wins under q; o_qxy: whether both; k_Sxy: whether n(x) = y and x alone of the
-tokens of S wins, where S stands for the samples of a query q and a set of tokens.
+n_xy: n(x) = y; o_qx: x wins under q; o_qxy: both; k_Sxy: n(x) = y and x is the only winner among the tokens of S, where
+S is a class of samples of equal query q and set of tokens.
 
     maximise sum of count_Sxy k_Sxy  subject to
     k_Sxy <= o_qxy,  o_qxy <= n_xy,  sum over y of o_qxy <= o_qx,
     o_qx + sum over x' != x and y of k_Sx'y <= 1  for every token x of S,
     sum over y of n_xy <= 1,  sum over x of n_xy <= 1.
 
-count_Sxy samples of S have the next token y, which x may answer: they are kept or go together. Where S has one token,
-k_Sxy <= n_xy is all. Integers without o_qxy would say the same, and the linear relaxation less.
+count_Sxy is the number of samples of S with next token y and eligible x, which are kept or dropped together. If S has
+one token, the only constraint is k_Sxy <= n_xy. The o_qxy are redundant for integers but tighten the linear relaxation.
 """
 
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
-from marginaudit.orders.ntp.realize.collocation import NONE, best_matching
-from marginaudit.orders.ntp.realize.samples import Samples, alike
+from marginaudit.orders.ntp.realize.matching import NONE, best_matching
+from marginaudit.orders.ntp.realize.reduced_samples import ReducedSamples, alike
 from marginaudit.orders.ntp.realize.winners import Mask
 from marginaudit.orders.relations import Indices
 
 SCALE = 2**24
-"""Multipliers are rounded to multiples of its inverse, so that their bound is an integer over it."""
+"""Common denominator of rounded multipliers and of their bound."""
 
 INTEGER = 1e-6
-"""HiGHS's tolerance on integers."""
+"""HiGHS's tolerance of integrality."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Program:
     Attributes
     ----------
     A : (rows, variables)
-        Of entries -1, 0 and 1.
+        Entries are -1, 0 and 1.
     b : (rows,)
     weight : (variables,)
         Integers.
@@ -57,16 +57,16 @@ class Program:
 
     @property
     def integers(self) -> Indices:
-        """1 for variables that are to be integers; the others then are, too."""
+        """1 for variables required to be integers; the others then are integers, too."""
         return np.equal(self.weight, 0).astype(np.int64)
 
     def source(self, values: NDArray[np.float64]) -> Indices:
-        """The collocation, given backwards, on which values of the n_xy are largest."""
+        """The inverse collocation with the largest values of the n_xy."""
         size = np.rint(SCALE * values[: len(self.pairs)]).astype(np.int64)
         return best_matching(scipy.sparse.csr_array((size, divmod(self.pairs, self.V)), shape=(self.V, self.V)))[0]
 
     def winner(self, values: NDArray[np.float64]) -> Mask:
-        """The places of winners, as values of the variables say."""
+        """Places of winners by the values of the o_qx."""
         found: Mask = (self.wins != NONE) & (values[self.wins] > 0.5)
         return found
 
@@ -78,7 +78,7 @@ class Answers:
     Attributes
     ----------
     S : (samples,)
-        The number of its S for each sample.
+        Number of each sample's S.
     place : (k,)
         A place of x in a sample of S with the next token y.
     count : (k,)
@@ -90,8 +90,8 @@ class Answers:
     count: Indices
 
 
-def answers(samples: Samples) -> Answers:
-    """What can be kept together."""
+def answers(samples: ReducedSamples) -> Answers:
+    """The variables k_Sxy of the samples."""
     V, owner, S = samples.vocabulary_size, _owner(samples), alike(samples)
     can = np.flatnonzero(samples.eligible)
     code = (S[owner[can]] * V + samples.next[owner[can]]) * V + samples.token[can]
@@ -101,13 +101,13 @@ def answers(samples: Samples) -> Answers:
     return Answers(S, can[first], count)
 
 
-def _owner(samples: Samples) -> Indices:
+def _owner(samples: ReducedSamples) -> Indices:
     """The sample of each place."""
     return np.repeat(np.arange(len(samples)), samples.size)
 
 
-def program(samples: Samples, found: Answers) -> Program:
-    """The program of all samples."""
+def program(samples: ReducedSamples, found: Answers) -> Program:
+    """The integer program of all samples."""
     V, owner, at = samples.vocabulary_size, _owner(samples), found.place
     related, following = samples.size[owner] > 1, samples.next[owner]
     both, alone = np.flatnonzero(related[at]), np.flatnonzero(~related[at])
@@ -116,7 +116,7 @@ def program(samples: Samples, found: Answers) -> Program:
     turns, first_turn, turn = np.unique(
         score[at[both]] * V + following[at[both]], return_index=True, return_inverse=True
     )
-    # the tokens of each S, those of an S one after the other
+    # the tokens of each S, S by S
     tokens, first, row = np.unique(found.S[owner] * V + samples.token, return_index=True, return_inverse=True)
     several = np.flatnonzero(related[first])
     n, o, o_and_n = 0, len(pairs), len(pairs) + len(scores)
@@ -126,7 +126,7 @@ def program(samples: Samples, found: Answers) -> Program:
     bound: list[Indices] = []
 
     def add(number: int, right: int, *terms: tuple[Indices, Indices, int]) -> None:
-        """Add ``number`` rows, each a sum of terms (row, variable, sign) that is at most ``right``."""
+        """Add ``number`` rows: sums of terms (row, variable, sign) <= ``right``."""
         above = sum(map(len, bound))
         rows.extend((above + row, variable, sign) for row, variable, sign in terms)
         bound.append(np.full(number, right))
@@ -153,7 +153,7 @@ def program(samples: Samples, found: Answers) -> Program:
 
 
 def _others(row: Indices, S: Indices) -> tuple[Indices, Indices]:
-    """Each row of the same S beside one of the given rows, and that one's number; ``S`` is of each row, in order."""
+    """For each given row, the other rows of its S, with the given row's number; ``S`` is sorted, one per row."""
     size = np.bincount(S)[S[row]]
     beside = np.repeat(np.arange(len(row)), size)
     within = np.arange(len(beside)) - np.repeat(np.cumsum(size) - size, size)
@@ -163,8 +163,8 @@ def _others(row: Indices, S: Indices) -> tuple[Indices, Indices]:
 
 
 def relaxed(found: Program) -> tuple[NDArray[np.float64], int]:
-    """Values that solve the linear relaxation, and how many samples can be kept at most, proved by its multipliers."""
-    solve: Any = scipy.optimize.linprog  # its stubs have no sparse matrix
+    """Solve the linear relaxation: values, and the upper bound on kept samples proved by its multipliers."""
+    solve: Any = scipy.optimize.linprog  # no sparse matrices in its stubs
     answer = solve(-found.weight, A_ub=found.A, b_ub=found.b, bounds=(0, 1))
     if answer.x is None:
         return np.zeros(len(found.weight)), int(found.weight.sum())
@@ -173,7 +173,7 @@ def relaxed(found: Program) -> tuple[NDArray[np.float64], int]:
 
 
 def proved_bound(found: Program, multipliers: Indices) -> int:
-    """Upper bound on the samples that can be kept, in integers, by lambda = multipliers / `SCALE` >= 0.
+    """Upper bound on the number of kept samples, in integers, from lambda = multipliers / `SCALE` >= 0.
 
     Every v with A v <= b and 0 <= v <= 1 has weight @ v <= lambda @ b + the sum of max(0, weight - A^T lambda).
     """
@@ -182,7 +182,7 @@ def proved_bound(found: Program, multipliers: Indices) -> int:
 
 
 def solved(found: Program, nodes: int) -> tuple[NDArray[np.float64] | None, int]:
-    """The best values that branch and bound finds in ``nodes`` nodes, None for none, and HiGHS's bound."""
+    """The best values found by branch and bound in ``nodes`` nodes, or None, and HiGHS's bound."""
     answer: Any = scipy.optimize.milp(
         -found.weight,
         constraints=scipy.optimize.LinearConstraint(found.A, ub=found.b),

@@ -1,4 +1,4 @@
-"""Samples reduced to query, next token and set of tokens: Assumption 1 sees no more."""
+"""Samples reduced to query, next token and set of tokens, on which alone Assumption 1 depends."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,7 @@ from marginaudit.orders.relations import Indices
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class ReducedSamples:
     """Distinct samples, sorted by query, each with the distinct tokens of its sentence.
 
     Attributes
@@ -25,12 +25,12 @@ class Samples:
         Tokens of sentences; sample s is ``sentence[first[s] : first[s] + length[s]]``.
     first, length, query, next, count : (samples,)
     start : (samples + 1,)
-        Where the distinct tokens of each sample start in ``token``.
+        Start of each sample's distinct tokens in ``token``.
     token : (places,)
         Distinct tokens in order of first occurrence, sample by sample.
     eligible : (places,)
-        Whether the token may be the one that the next token answers; all, or by Assumption 3 those that no other token
-        of the sentence outnumbers.
+        Whether the token x may have the next token as n(x): all tokens, or under Assumption 3 those not outnumbered by
+        another token of the sentence.
     """
 
     vocabulary_size: int
@@ -49,7 +49,7 @@ class Samples:
 
     @property
     def total(self) -> int:
-        """Number of samples, repetitions counted."""
+        """Number of samples, with repetitions."""
         return int(self.count.sum())
 
     @cached_property
@@ -59,7 +59,7 @@ class Samples:
 
     @cached_property
     def query_start(self) -> Indices:
-        """Starts of the samples of each query that has any, and the end of the last one's."""
+        """Start of each query's samples, and the end of the last query's."""
         changes = np.flatnonzero(np.diff(self.query)) + 1
         return np.concatenate(([0], changes, [len(self)]))
 
@@ -70,8 +70,8 @@ class Samples:
         return tokens
 
 
-def alike(samples: Samples) -> Indices:
-    """For each sample the number of its query and set of tokens, by which winners keep it or not.
+def alike(samples: ReducedSamples) -> Indices:
+    """Class of each sample by query and set of tokens, on which its winners depend.
 
     >>> alike(samples_of_dataset(Dataset.from_sentences("x", ["abab", "baab"]))).tolist()
     [0, 2, 2, 2, 3, 1]
@@ -87,11 +87,11 @@ def alike(samples: Samples) -> Indices:
     return number
 
 
-def samples_of(text: Text, *, majority: bool = False) -> Samples:
+def samples_of(text: Text, *, majority: bool = False) -> ReducedSamples:
     """All prefix samples of a text.
 
     A sample is a path in the tree of prefixes, so equal ones are found level by level, without a table of sentences.
-    With ``majority`` only what meets Assumption 3 is eligible.
+    With ``majority`` only tokens that meet Assumption 3 are eligible.
     """
     V, start = len(text.vocabulary), text.start[:-1]
     size = np.diff(text.start)
@@ -108,7 +108,7 @@ def samples_of(text: Text, *, majority: bool = False) -> Samples:
     return _samples(V, text.token, first, long, text.token[first + long].astype(np.int64), count, majority=majority)
 
 
-def samples_of_dataset(dataset: Dataset, *, majority: bool = False) -> Samples:
+def samples_of_dataset(dataset: Dataset, *, majority: bool = False) -> ReducedSamples:
     """The samples of a dataset.
 
     >>> samples = samples_of_dataset(Dataset.from_sentences("x", ["aba"]))
@@ -123,17 +123,19 @@ def samples_of_dataset(dataset: Dataset, *, majority: bool = False) -> Samples:
 
 def _samples(
     V: int, sentence: Indices32, first: Indices, length: Indices, following: Indices, count: Indices, *, majority: bool
-) -> Samples:
+) -> ReducedSamples:
     query = sentence[first + length - 1].astype(np.int64)
     order = np.argsort(query, kind="stable")
     first, length = first[order], length[order]
     start, token, eligible = _distinct(V, sentence, first, length, majority)
-    return Samples(V, sentence, first, length, query[order], following[order], count[order], start, token, eligible)
+    return ReducedSamples(
+        V, sentence, first, length, query[order], following[order], count[order], start, token, eligible
+    )
 
 
 @compiled
 def _distinct(V: int, sentence: Indices32, first: Indices, length: Indices, majority: bool) -> Any:
-    """Starts of each sample's distinct tokens, these tokens, and whether they are eligible."""
+    """Start of each sample's distinct tokens, the tokens, and their eligibility."""
     places = 0
     times = np.zeros(V, dtype=np.int32)
     for s in range(len(first)):

@@ -1,4 +1,4 @@
-"""Sentences of a text file, of a column of a CSV file, or of a field of JSON lines."""
+"""Read sentences of a text file, a column of a CSV file, or a field of JSON lines."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -22,19 +22,19 @@ UNITS = ("word", "char", "id")
 ENDINGS = (".txt", ".csv", ".jsonl", ".ndjson")
 
 COLUMN = "text"
-"""The column or field that is read unless another is named."""
+"""Default column or field."""
 
 SENTENCE_END = regex.compile(
     r"(?V1)(?<=[.!?])(?=[\"'\p{Pe}\p{Pf}]*(?:\s|$))|(?<=[\p{Sentence_Terminal}--[.!?]])(?!\p{Sentence_Terminal})"
 )
 """End of a sentence in running text: after . ! or ? before white space, and after the marks of other scripts, such as
-। ؟ and 。; an abbreviation's full stop is taken for one."""
+। ؟ and 。; also after the full stop of an abbreviation."""
 
 CHARACTER = regex.compile(r"\X")
-"""What a reader takes for one character (UAX 29): a letter with its marks."""
+"""Grapheme cluster (UAX 29): a letter with its marks."""
 
 Line: TypeAlias = tuple[str, str | list[Token]]
-"""Place, and text, or tokens where they are given one by one."""
+"""Place, and text or a list of tokens."""
 
 
 def read_sentences(
@@ -48,13 +48,13 @@ def read_sentences(
 ) -> Iterator[list[Token]]:
     """The sentences of a file, one at a time.
 
-    A line of a ``.txt`` file is a sentence; so are the lines of a cell of a ``.csv`` file and of a string of a
-    ``.jsonl`` file, an array of which is one sentence. Tokens are taken as they are; characters in NFC, white space at
-    the ends of a line left out. In ``prose`` sentences end with . ! ?, another script's mark or an empty line, and
-    consist of words in lower case.
+    Each line of a ``.txt`` file, of a cell of a ``.csv`` file or of a string of a ``.jsonl`` file is a sentence, and so
+    is an array of a ``.jsonl`` file. Tokens are unchanged; characters are in NFC, without white space at the ends of a
+    line. In ``prose`` sentences end with . ! ?, another script's mark or an empty line, and consist of words in lower
+    case.
 
-    ``left_out`` counts what is in no sentence: ``"characters"`` that are in no word of prose, and ``"comments"``, the
-    lines of a ``.txt`` file of words or ids that ``#`` starts, as in `dataset_from_text`.
+    ``left_out`` counts what is dropped: ``"characters"`` outside the words of prose, and ``"comments"``, lines of a
+    ``.txt`` file of words or ids that start with ``#``, as in `dataset_from_text`.
 
     Raises
     ------
@@ -143,14 +143,14 @@ def _field(document: Any, field: str, place: str) -> str | list[Token]:
 
 
 def _lines_of(place: str, text: str) -> Iterator[Line]:
-    """The lines of one text, and an empty one after them."""
+    """The lines of a text, followed by an empty one."""
     for line in StringIO(text, newline=None):
         yield place, line.removesuffix("\n")
     yield place, ""
 
 
 def _in_prose(found: Iterator[Line], left_out: Counter[str]) -> Iterator[Line]:
-    """A sentence a line, in lower case, its words between blanks."""
+    """One sentence per line, in lower case, with words separated by blanks."""
 
     def words(text: str) -> str:
         inside, dropped = words_of(text)

@@ -1,4 +1,4 @@
-"""How far a text is from Assumption 1, in numbers, and how these change with its size."""
+"""Counts of how far a text meets Assumption 1, at several sizes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy  # its subpackages load when first used
 
-from marginaudit.orders.ntp.realize.collocation import NONE, best_matching, pair_weights, pieces
+from marginaudit.orders.ntp.realize.matching import NONE, best_matching, pair_weights, pieces
 from marginaudit.orders.ntp.realize.part import Part, largest_part
-from marginaudit.orders.ntp.realize.samples import Samples, samples_of
+from marginaudit.orders.ntp.realize.reduced_samples import ReducedSamples, samples_of
 from marginaudit.orders.ntp.realize.winners import answered
 from marginaudit.orders.ntp.realize.words import Text
 from marginaudit.orders.ntp.relations import Encoded, relations, together
@@ -26,15 +26,14 @@ class Survey:
     samples, distinct : int
         Samples with and without repetitions.
     one_next, several_next : int
-        Tokens x for which length-1 samples [x] -> n(x), from which the source reads n, say one next token, and several.
+        Tokens x with one next token, and with several, in the length-1 samples [x] -> n(x) that define n in the source.
     fits : int
-        The most samples that fit one collocation: an injective n with n(x) = y for a token x of the sentence.
-        Of several such collocations, n is one that has the most in common with the part's.
+        Largest number of samples that fit one collocation: an injective n with n(x) = y for a token x of the sentence.
+        Among several such n, one that agrees most with the part's is used below.
     queries, well_ordered, unconfused : int
-        Queries that head a relation, by such an n; those whose relations make a strict partial order; those without
-        confused tokens.
+        Queries that head a relation under this n; those with a strict partial order; those without confused tokens.
     confused : int
-        Tokens that are confused under some query.
+        Tokens confused under some query.
     part : Part
         The largest part found that meets Assumption 1.
     """
@@ -52,8 +51,8 @@ class Survey:
     part: Part
 
 
-def survey(samples: Samples) -> Survey:
-    """The numbers of some samples."""
+def survey(samples: ReducedSamples) -> Survey:
+    """Counts for samples."""
     part = largest_part(samples)
     source = _closest_to(part, samples)
     found = relations_of_fitting(samples, source)
@@ -77,26 +76,26 @@ def survey(samples: Samples) -> Survey:
     )
 
 
-def _closest_to(part: Part, samples: Samples) -> Indices:
-    """A collocation that most samples fit, given backwards; of all these one that agrees most with the part's."""
+def _closest_to(part: Part, samples: ReducedSamples) -> Indices:
+    """Inverse of a collocation that fits the most samples; among all, one that agrees most with the part's."""
     V = samples.vocabulary_size
     y = np.flatnonzero(part.source != NONE)
     agrees = scipy.sparse.coo_array((np.ones(len(y), dtype=np.int64), (part.source[y], y)), shape=(V, V)).tocsr()
     return best_matching((V + 1) * pair_weights(samples, samples.eligible) + agrees)[0]
 
 
-def relations_of_fitting(samples: Samples, source: Indices) -> Relations:
-    """Definition 1 by the collocation that is given backwards; a sample that it does not fit makes no relation.
+def relations_of_fitting(samples: ReducedSamples, source: Indices) -> Relations:
+    """Relations of Definition 1 under the inverse collocation ``source``, from the samples that fit it.
 
-    Some samples at a time, as memory holds several numbers for each of their places.
+    Computed for some samples at a time, to limit memory.
     """
     place = answered(samples, source)
     found = [_related(samples, lo + np.flatnonzero(place[lo:hi] != NONE), place) for lo, hi in pieces(samples.start)]
     return together(found, samples.vocabulary_size)
 
 
-def _related(samples: Samples, fits: Indices, place: Indices) -> Relations:
-    """The relations of some samples, each with the number of a sample that makes it."""
+def _related(samples: ReducedSamples, fits: Indices, place: Indices) -> Relations:
+    """The relations of some samples, each with the number of such a sample."""
     size = samples.size[fits]
     owner = np.repeat(np.arange(len(fits)), size)
     at = np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size) + np.repeat(samples.start[fits], size)
@@ -113,7 +112,7 @@ def _related(samples: Samples, fits: Indices, place: Indices) -> Relations:
 
 
 def _in_cycles(found: Relations, V: int) -> Indices:
-    """Queries some of whose tokens beat one another in a circle: a strongly connected component of two or more."""
+    """Queries with a cycle: a strongly connected component of two or more tokens."""
     names, node = np.unique(
         np.concatenate([found.query * V + end for end in (found.winner, found.loser)]), return_inverse=True
     )
@@ -126,9 +125,9 @@ def _in_cycles(found: Relations, V: int) -> Indices:
 
 
 def surveys(text: Text, *, majority: bool = False) -> Iterator[tuple[str, int, Survey]]:
-    """Surveys at halved vocabulary, sample length and number of sentences: the name, its value, the numbers.
+    """Surveys at halved vocabulary, sample length and number of sentences: name, value and counts.
 
-    Each goes down from the whole text's own, the other two as they are.
+    Each is halved repeatedly from that of the whole text, with the other two unchanged.
     """
     whole = survey(samples_of(text, majority=majority))
     for varied, largest, least, restricted in (

@@ -1,8 +1,7 @@
-"""Which samples can stand together under each query, for a given collocation.
+"""Samples that meet Assumption 1 together under each query, for a given collocation.
 
-Without confused tokens a query's tokens split into winners and others, and the samples that fit are those of which
-exactly one token is a winner, the one that the next token answers. Any such split gives samples that meet Assumption 1,
-and queries do not meddle with one another.
+Without confused tokens a query's tokens split into winners and others, and a sample fits if exactly one of its tokens
+is a winner, the x with n(x) its next token. Samples of any such split meet Assumption 1, and queries are independent.
 """
 
 from typing import Any
@@ -11,37 +10,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.jit import compiled
-from marginaudit.orders.ntp.realize.samples import Samples
+from marginaudit.orders.ntp.realize.reduced_samples import ReducedSamples
 from marginaudit.orders.relations import Indices
 
 Mask = NDArray[np.bool_]
 
 
-def answered(samples: Samples, source: Indices) -> Indices:
-    """The place of the token x with n(x) = y in each sample; `NONE` where none is there or it is not eligible."""
+def answered(samples: ReducedSamples, source: Indices) -> Indices:
+    """Place of the token x with n(x) = y in each sample; `NONE` if missing or not eligible."""
     return _answered(samples.start, samples.token, samples.eligible, samples.next, source)
 
 
-def kept(samples: Samples, source: Indices, winner: Mask) -> Mask:
-    """The samples that meet Assumption 1 together, where the tokens at the marked places win under their query."""
+def kept(samples: ReducedSamples, source: Indices, winner: Mask) -> Mask:
+    """Samples that meet Assumption 1 together if the tokens at the marked places win under their query."""
     return _kept(samples.start, answered(samples, source), winner)
 
 
-def allowed(samples: Samples, winner: Mask) -> Mask:
-    """Places that the next token could answer beside these winners."""
+def allowed(samples: ReducedSamples, winner: Mask) -> Mask:
+    """Places of tokens x that may have the next token as n(x), given these winners."""
     return _allowed(samples.start, samples.eligible, winner)
 
 
-def at_query(samples: Samples) -> Mask:
-    """Places of the query itself."""
+def at_query(samples: ReducedSamples) -> Mask:
+    """Places of the query."""
     return _at_query(samples.start, samples.token, samples.query)
 
 
-def ascend(samples: Samples, source: Indices, winner: Mask) -> Mask:
-    """Winners of every query that keep at least as many samples as the given ones.
+def ascend(samples: ReducedSamples, source: Indices, winner: Mask) -> Mask:
+    """Local search for winners of every query that keep at least as many samples as the given ones.
 
-    Tokens are taken in and out one at a time while that keeps more, from three starts: the given winners, none, and the
-    query alone. Of the three ends each query gets the best.
+    Tokens are added or removed one at a time while more samples are kept, from three starts: the given winners, no
+    winners, and the query alone. The best of the three is taken for each query.
     """
     return _ascend(
         samples.vocabulary_size,
@@ -105,7 +104,7 @@ def _ascend(
     winner: Mask,
 ) -> Mask:
     best = np.zeros(len(token), dtype=np.bool_)
-    weight = np.zeros(V, dtype=np.int64)  # of samples that a token could win
+    weight = np.zeros(V, dtype=np.int64)  # samples that a token could win
     degree = np.zeros(V + 1, dtype=np.int64)
     given = np.zeros(V, dtype=np.bool_)
     for block in range(len(query_start) - 1):

@@ -1,4 +1,4 @@
-"""A text as numbers: its sentences, and a vocabulary of its most frequent tokens."""
+"""A text as token numbers: sentences, and a vocabulary of the most frequent tokens."""
 
 from array import array
 from collections import Counter
@@ -27,7 +27,7 @@ class Text:
     token : (positions,)
         Positions in the vocabulary, sentences one after the other.
     start : (sentences + 1,)
-        Where each sentence starts; the last one ends at the last entry.
+        Start of each sentence, and the end of the last.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Text:
 
     @property
     def longest(self) -> int:
-        """Length of the longest sample, the next token not counted."""
+        """Length of the longest sample, without the next token."""
         return int(np.diff(self.start).max()) - 1
 
     def of_sentences(self, first: int) -> "Text":
@@ -63,7 +63,7 @@ class Text:
         return _in_use(replace(self, token=self.token[kept], start=start))
 
     def of_vocabulary(self, size: int) -> "Text":
-        """The most frequent ``size - 1`` tokens told apart, the others one token, `OTHER`; itself where it has no more.
+        """Keep the most frequent ``size - 1`` tokens and replace the others by `OTHER`; unchanged if there are no more.
 
         >>> numbered("x", ["abac"]).of_vocabulary(2).vocabulary
         ('a', '<unk>')
@@ -88,7 +88,7 @@ def numbered(
     where: str | None = None,
     left_out: Counter[str] | None = None,
 ) -> Text:
-    """The text of sentences, without samples longer than ``longest``.
+    """Number the tokens of sentences, without samples longer than ``longest``.
 
     Sentences of fewer than two tokens have no sample. ``left_out`` counts them as ``"sentences"``, and longer
     ``"samples"``.
@@ -96,7 +96,7 @@ def numbered(
     Raises
     ------
     InputError
-        No sentence is left; ``where``, or the name, says of what.
+        No sentence is left; the message names ``where``, or the name.
     """
     left_out = Counter() if left_out is None else left_out
     numbers: dict[Token, int] = {}

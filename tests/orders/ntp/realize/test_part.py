@@ -16,7 +16,7 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.orders.ntp.realize import part
 from marginaudit.orders.ntp.realize.part import document_of, largest_part
 from marginaudit.orders.ntp.realize.program import answers, program, solved
-from marginaudit.orders.ntp.realize.samples import Samples, samples_of, samples_of_dataset
+from marginaudit.orders.ntp.realize.reduced_samples import ReducedSamples, samples_of, samples_of_dataset
 from marginaudit.orders.ntp.realize.survey import survey
 from marginaudit.orders.ntp.realize.winners import allowed, ascend, kept
 from marginaudit.orders.ntp.realize.words import Text, numbered
@@ -130,7 +130,7 @@ def test_a_bound_is_the_whole_number_below_it_up_to_the_solver_s_tolerance(
 def test_each_way_to_a_larger_part_is_gone_no_farther_than_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     gap, settled, shown, easy = (samples_of(numbered("x", lines)) for lines in (GAP, SETTLED, FOUND, ["abb"]))
 
-    def said(samples: Samples) -> tuple[int, int, str]:
+    def said(samples: ReducedSamples) -> tuple[int, int, str]:
         found = largest_part(samples)
         return found.lower, found.upper, found.method
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import dataset_from_text
-from marginaudit.orders.ntp.realize.samples import samples_of
+from marginaudit.orders.ntp.realize.reduced_samples import samples_of
 from marginaudit.orders.ntp.realize.sentences import read_sentences
 from marginaudit.orders.ntp.realize.words import numbered
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from marginaudit.orders.ntp.realize import collocation
-from marginaudit.orders.ntp.realize.collocation import pair_weights
-from marginaudit.orders.ntp.realize.samples import samples_of
+from marginaudit.orders.ntp.realize import matching
+from marginaudit.orders.ntp.realize.matching import pair_weights
+from marginaudit.orders.ntp.realize.reduced_samples import samples_of
 from marginaudit.orders.ntp.realize.survey import survey, surveys
 from marginaudit.orders.ntp.realize.words import numbered
 from tests.orders.ntp.realize.test_part import LINES
@@ -28,7 +28,7 @@ def test_pairs_are_counted_in_pieces(lines: list[str]) -> None:
                 expected[text.vocabulary.index(x), text.vocabulary.index(line[i])] += 1
     with pytest.MonkeyPatch.context() as patch:
         for most in (1, 3, 10**6):
-            patch.setattr(collocation, "PLACES_AT_ONCE", most)
+            patch.setattr(matching, "PLACES_AT_ONCE", most)
             np.testing.assert_array_equal(pair_weights(samples, samples.eligible).todense(), expected)
 
 
@@ -48,7 +48,7 @@ def test_relations_are_found_in_pieces(lines: list[str]) -> None:
                 expected |= {(q, x, other) for other in numbers[:i] if other != x}
     with pytest.MonkeyPatch.context() as patch:
         for places in (1, 3, 10**6):
-            patch.setattr(collocation, "PLACES_AT_ONCE", places)
+            patch.setattr(matching, "PLACES_AT_ONCE", places)
             found = survey_module.relations_of_fitting(samples, source)
             triples = list(zip(found.query.tolist(), found.winner.tolist(), found.loser.tolist(), strict=True))
             assert triples == sorted(expected)
