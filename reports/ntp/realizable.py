@@ -6,7 +6,7 @@ from marginaudit.orders import counted, printable
 from marginaudit.orders.ntp import Dataset, check_assumption
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1
 from marginaudit.orders.ntp.realize.part import largest_part
-from marginaudit.orders.ntp.realize.samples import samples_of_dataset
+from marginaudit.orders.ntp.realize.reduced_samples import samples_of_dataset
 from marginaudit.orders.ntp.realize.survey import Survey
 from marginaudit.reports.shell import argument
 

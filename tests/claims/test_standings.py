@@ -75,7 +75,7 @@ def test_only_a_paper_that_makes_a_claim_ships_its_counterexample() -> None:
 
 
 def test_the_readme_says_what_the_cards_say() -> None:
-    found = (ROOT / "README.md").read_text(encoding="utf-8").partition("## What it found")[2].partition("\n#")[0]
+    found = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Results")[2].partition("\n#")[0]
     bullets = [" ".join(bullet.split()) for bullet in re.findall(r"^- (.*(?:\n  .*)*)", found, re.M)]
     of = {claim.standing.wrong: claim for claim in LEDGER.values() if claim.source_words.form is Form.PRINTED}
     assert len(bullets) >= 5

@@ -13,7 +13,7 @@ from marginaudit.claims.settings import whole
 from marginaudit.claims.values.json_data import finite
 from marginaudit.orders import counted, printable
 from marginaudit.orders.ntp.realize.part import document_of
-from marginaudit.orders.ntp.realize.samples import samples_of
+from marginaudit.orders.ntp.realize.reduced_samples import samples_of
 from marginaudit.orders.ntp.realize.sentences import UNITS, read_sentences
 from marginaudit.orders.ntp.realize.survey import Survey, survey, surveys
 from marginaudit.orders.ntp.realize.words import Text, numbered
