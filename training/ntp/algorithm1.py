@@ -7,7 +7,7 @@ from marginaudit.orders.ntp import Dataset, check_assumption
 from marginaudit.training.ntp.records import Progress
 from marginaudit.training.ntp.stage1 import first_stage
 from marginaudit.training.ntp.stage2 import second_stage
-from marginaudit.training.ntp.start import Reference, Settings, step_sizes
+from marginaudit.training.ntp.start import Reference, TrainingSettings, step_sizes
 from marginaudit.training.ntp.trained import Training
 from marginaudit.training.schedule import recorded_steps
 
@@ -84,6 +84,6 @@ def train(
     if optimizer not in ("ngd", "gd"):
         raise ValueError(f"optimizer: got {optimizer!r}, expected 'ngd' or 'gd'")
     at1, at2 = recorded_steps(at, steps1, steps2)
-    run = Settings(dataset, optimizer == "ngd", check_assumption(dataset, "orthonormal").holds, progress)
+    run = TrainingSettings(dataset, optimizer == "ngd", check_assumption(dataset, "orthonormal").holds, progress)
     first = first_stage(run, eta0, steps1, at1, ov_reference)
     return second_stage(run, first, eta, steps1, steps2, at2, kq_reference)

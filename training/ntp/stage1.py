@@ -12,7 +12,7 @@ from marginaudit.training.ntp.model.edges import Indices
 from marginaudit.training.ntp.model.losses import infimum
 from marginaudit.training.ntp.model.reference import over_root
 from marginaudit.training.ntp.records import Stage1
-from marginaudit.training.ntp.start import Reference, Settings, Unit, ov_unit, start
+from marginaudit.training.ntp.start import Reference, TrainingSettings, Unit, ov_unit, start
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.loss import Row, rows_at
 from marginaudit.training.ntp.steps.ov_loss import OV
@@ -38,7 +38,7 @@ class Shadow(NamedTuple):
     lost: bool
 
 
-class First(NamedTuple):
+class Stage1Result(NamedTuple):
     """Result of stage 1: W_ov as B = W_ov E^T, and its margins, all A if ``common``; no shadow with a closed form."""
 
     eta0: float
@@ -52,7 +52,9 @@ class First(NamedTuple):
     shadow: Shadow | None
 
 
-def first_stage(run: Settings, eta0: float, steps1: int, at: Sequence[int], reference: Reference) -> First:
+def first_stage(
+    run: TrainingSettings, eta0: float, steps1: int, at: Sequence[int], reference: Reference
+) -> Stage1Result:
     """Steps on L_0; with orthonormal tokens only the first ones, as all lie on one ray."""
     ov, iterate, unit = stage1_start(run, eta0, reference)
     space, V = ov.space, run.dataset.V
@@ -70,7 +72,7 @@ def first_stage(run: Settings, eta0: float, steps1: int, at: Sequence[int], refe
     return first_of(run, ov, iterate, rows, shadow)
 
 
-def stage1_start(run: Settings, eta0: float, reference: Reference) -> tuple[OV, Iterate, Unit | None]:
+def stage1_start(run: TrainingSettings, eta0: float, reference: Reference) -> tuple[OV, Iterate, Unit | None]:
     """The loss of stage 1, W_ov = 0, and the direction of W*_ov."""
     dataset = run.dataset
     n = dataset.collocation.require_function()
@@ -80,13 +82,13 @@ def stage1_start(run: Settings, eta0: float, reference: Reference) -> tuple[OV, 
     return OV(space, np.array([dataset.index[n[x]] for x in dataset.vocabulary]), iterate.reference), iterate, unit
 
 
-def first_of(run: Settings, ov: OV, iterate: Iterate, rows: list[Row], shadow: Shadow | None) -> First:
+def first_of(run: TrainingSettings, ov: OV, iterate: Iterate, rows: list[Row], shadow: Shadow | None) -> Stage1Result:
     """Result of stage 1: the last weights and their margins."""
     dataset, V = run.dataset, run.dataset.V
     B, margins = _scores(ov.space, iterate), ov.other_margins(iterate)
     A = _mean(margins)
     spread = float(np.abs(margins - A).max(initial=0.0))
-    return First(
+    return Stage1Result(
         eta0=iterate.lr,
         rows=rows,
         B=B,
@@ -100,7 +102,7 @@ def first_of(run: Settings, ov: OV, iterate: Iterate, rows: list[Row], shadow: S
 
 
 def _along_the_ray(
-    run: Settings, ov: OV, iterate: Iterate, steps1: int, at: Sequence[int]
+    run: TrainingSettings, ov: OV, iterate: Iterate, steps1: int, at: Sequence[int]
 ) -> tuple[list[Row], Iterate]:
     """Records and last state: by the closed form after `STAGE1_STEPS`, or once rounding stops the steps."""
     first = [t for t in at if t <= STAGE1_STEPS]

@@ -13,8 +13,8 @@ from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
 from marginaudit.training.ntp.model.edges import merged_edges, no_reduction, sentence_edges
 from marginaudit.training.ntp.model.reference import ExactReference, exact_reference
 from marginaudit.training.ntp.records import Stage1, Stage2, columns
-from marginaudit.training.ntp.stage1 import First
-from marginaudit.training.ntp.start import Reference, Settings, Unit, start, unit_in
+from marginaudit.training.ntp.stage1 import Stage1Result
+from marginaudit.training.ntp.start import Reference, TrainingSettings, Unit, start, unit_in
 from marginaudit.training.ntp.steps.iterate import Floats, Iterate
 from marginaudit.training.ntp.steps.kq_loss import KQ, CommonMargin, GeneralB
 from marginaudit.training.ntp.steps.loss import Row
@@ -31,7 +31,7 @@ LARGEST_SHADOW = 10**7
 """Limit on the size of a general shadow of a run with one margin A."""
 
 
-class Problem(NamedTuple):
+class Stage2Problem(NamedTuple):
     """Stage 2: loss, exact W*_kq or None, zero initialisation, and stepper, with a shadow if stage 1 has one."""
 
     loss: KQ
@@ -52,7 +52,13 @@ class Stage2Result(NamedTuple):
 
 
 def second_stage(
-    run: Settings, first: First, eta: float, steps1: int, steps2: int, at: Sequence[int], reference: Reference
+    run: TrainingSettings,
+    first: Stage1Result,
+    eta: float,
+    steps1: int,
+    steps2: int,
+    at: Sequence[int],
+    reference: Reference,
 ) -> Training:
     """Stage 2 by steps, and with an exact reference by fast-forward; returns both stages."""
     return trained(
@@ -61,12 +67,12 @@ def second_stage(
 
 
 def trained(
-    run: Settings,
-    first: First,
+    run: TrainingSettings,
+    first: Stage1Result,
     eta: float,
     at: Sequence[int],
     reference: Reference,
-    followed: Callable[[Problem], Stage2Result],
+    followed: Callable[[Stage2Problem], Stage2Result],
 ) -> Training:
     """Both stages, with stage 2 ``followed`` on its loss and recorded at the steps ``at``."""
     dataset, V, E = run.dataset, run.dataset.V, run.dataset.embeddings
@@ -118,14 +124,14 @@ def trained(
 
 
 def _reduced(
-    run: Settings,
-    first: First,
+    run: TrainingSettings,
+    first: Stage1Result,
     eta: float,
     space: TokenKQ,
     classes: SampleClasses,
     unit: Unit | None,
     reference: Reference,
-) -> Problem:
+) -> Stage2Problem:
     """The reduced model, with the exact W*_kq if the reference has it."""
     dataset, V, exact = run.dataset, run.dataset.V, None
     edges = sentence_edges(classes, V)
@@ -141,13 +147,18 @@ def _reduced(
 
     kq, shadow = loss(first.margin), first.shadow
     if shadow is None:
-        return Problem(kq, exact, iterate, Stepper(kq))
-    return Problem(kq, exact, iterate, Shadowed(kq, loss(shadow.margin), beside, lost=shadow.lost))
+        return Stage2Problem(kq, exact, iterate, Stepper(kq))
+    return Stage2Problem(kq, exact, iterate, Shadowed(kq, loss(shadow.margin), beside, lost=shadow.lost))
 
 
 def _unreduced(
-    run: Settings, first: First, eta: float, space: TokenKQ | EmbeddedKQ, classes: SampleClasses, unit: Unit | None
-) -> Problem:
+    run: TrainingSettings,
+    first: Stage1Result,
+    eta: float,
+    space: TokenKQ | EmbeddedKQ,
+    classes: SampleClasses,
+    unit: Unit | None,
+) -> Stage2Problem:
     """The unreduced model, with one margin A or with all of B."""
     V = run.dataset.V
     iterate, beside = (start(space, eta, unit, normalised=run.normalised) for _ in range(2))
@@ -159,17 +170,17 @@ def _unreduced(
 
     kq, shadow = loss(first.margin, first.B, common=first.common), first.shadow
     if shadow is None:
-        return Problem(kq, None, iterate, Stepper(kq))
+        return Stage2Problem(kq, None, iterate, Stepper(kq))
     # a general B keeps margins that equal A up to rounding apart, if memory allows
     one = first.common and GeneralB.size(classes, V) > LARGEST_SHADOW
     other = loss(shadow.margin, shadow.B, common=one)
-    return Problem(kq, None, iterate, Shadowed(kq, other, beside, lost=shadow.lost))
+    return Stage2Problem(kq, None, iterate, Shadowed(kq, other, beside, lost=shadow.lost))
 
 
 def _followed(
-    run: Settings,
-    first: First,
-    problem: Problem,
+    run: TrainingSettings,
+    first: Stage1Result,
+    problem: Stage2Problem,
     steps1: int,
     steps2: int,
     at: Sequence[int],

@@ -40,7 +40,7 @@ def step_sizes(V: int, lr1: float | None, lr2: float | None) -> tuple[float, flo
 Reference: TypeAlias = ArrayLike | MaxMargin | None
 
 
-class Settings(NamedTuple):
+class TrainingSettings(NamedTuple):
     """The settings of both stages."""
 
     dataset: Dataset

@@ -32,7 +32,7 @@ INTEGER = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class IntegerProgram:
     """The program of some samples: maximise weight @ v, A v <= b, 0 <= v <= 1; n_xy first, then o_qx, o_qxy and k_Sxy.
 
     Attributes
@@ -106,7 +106,7 @@ def _owner(samples: ReducedSamples) -> Indices:
     return np.repeat(np.arange(len(samples)), samples.size)
 
 
-def program(samples: ReducedSamples, found: Answers) -> Program:
+def program(samples: ReducedSamples, found: Answers) -> IntegerProgram:
     """The integer program of all samples."""
     V, owner, at = samples.vocabulary_size, _owner(samples), found.place
     related, following = samples.size[owner] > 1, samples.next[owner]
@@ -149,7 +149,7 @@ def program(samples: ReducedSamples, found: Answers) -> Program:
     shape = (sum(map(len, bound)), k + len(at))
     A = scipy.sparse.coo_array((sign, (row, variable)), shape=shape).tocsr()
     weight = np.concatenate([np.zeros(k, dtype=np.int64), found.count])
-    return Program(A, np.concatenate(bound), weight, pairs, np.where(related, o + score, NONE), V)
+    return IntegerProgram(A, np.concatenate(bound), weight, pairs, np.where(related, o + score, NONE), V)
 
 
 def _others(row: Indices, S: Indices) -> tuple[Indices, Indices]:
@@ -162,7 +162,7 @@ def _others(row: Indices, S: Indices) -> tuple[Indices, Indices]:
     return other[apart], beside[apart]
 
 
-def relaxed(found: Program) -> tuple[NDArray[np.float64], int]:
+def relaxed(found: IntegerProgram) -> tuple[NDArray[np.float64], int]:
     """Solve the linear relaxation: values, and the upper bound on kept samples proved by its multipliers."""
     solve: Any = scipy.optimize.linprog  # no sparse matrices in its stubs
     answer = solve(-found.weight, A_ub=found.A, b_ub=found.b, bounds=(0, 1))
@@ -172,7 +172,7 @@ def relaxed(found: Program) -> tuple[NDArray[np.float64], int]:
     return answer.x, proved_bound(found, multipliers)
 
 
-def proved_bound(found: Program, multipliers: Indices) -> int:
+def proved_bound(found: IntegerProgram, multipliers: Indices) -> int:
     """Upper bound on the number of kept samples, in integers, from lambda = multipliers / `SCALE` >= 0.
 
     Every v with A v <= b and 0 <= v <= 1 has weight @ v <= lambda @ b + the sum of max(0, weight - A^T lambda).
@@ -181,7 +181,7 @@ def proved_bound(found: Program, multipliers: Indices) -> int:
     return int((multipliers @ found.b + np.maximum(rest, 0).sum()) // SCALE)
 
 
-def solved(found: Program, nodes: int) -> tuple[NDArray[np.float64] | None, int]:
+def solved(found: IntegerProgram, nodes: int) -> tuple[NDArray[np.float64] | None, int]:
     """The best values found by branch and bound in ``nodes`` nodes, or None, and HiGHS's bound."""
     answer: Any = scipy.optimize.milp(
         -found.weight,

@@ -20,9 +20,16 @@ from marginaudit.training.ntp.model.classes import sample_classes
 from marginaudit.training.ntp.recorded.comparison import STEPS1
 from marginaudit.training.ntp.recorded.trajectory import Trajectory
 from marginaudit.training.ntp.records import Floats, Stage1, columns
-from marginaudit.training.ntp.stage1 import SPREAD_TOLERANCE, First, first_of, first_stage, on_the_law, stage1_start
-from marginaudit.training.ntp.stage2 import Problem, Stage2Result, asymptotics, trained
-from marginaudit.training.ntp.start import Settings
+from marginaudit.training.ntp.stage1 import (
+    SPREAD_TOLERANCE,
+    Stage1Result,
+    first_of,
+    first_stage,
+    on_the_law,
+    stage1_start,
+)
+from marginaudit.training.ntp.stage2 import Stage2Problem, Stage2Result, asymptotics, trained
+from marginaudit.training.ntp.start import TrainingSettings
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
 from marginaudit.training.ntp.steps.loss import Loss, Row, rows
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
@@ -61,7 +68,7 @@ def recorded_training(
     """
     departs = {one.stage for one in stages if not one.premise_met}
     orthonormal = check_assumption(dataset, "orthonormal").holds
-    run = Settings(dataset, normalised=True, orthonormal=orthonormal, progress=None)
+    run = TrainingSettings(dataset, normalised=True, orthonormal=orthonormal, progress=None)
     eta0, eta = trajectory.step_sizes(dataset)
     first, second = trajectory.stage1, trajectory.stage2
     T = STEPS1 if first is None else int(first.step[-1])
@@ -85,7 +92,9 @@ def recorded_training(
     )
 
 
-def _stage1(run: Settings, record: Recorded, eta0: float, ov: MaxMargin | None, *, conforms: bool) -> First:
+def _stage1(
+    run: TrainingSettings, record: Recorded, eta0: float, ov: MaxMargin | None, *, conforms: bool
+) -> Stage1Result:
     E = run.dataset.embeddings
 
     def enter(W: Floats) -> Entered:
@@ -111,7 +120,7 @@ def _stage1(run: Settings, record: Recorded, eta0: float, ov: MaxMargin | None, 
 
 
 def _stage2(
-    run: Settings, record: Recorded, first: First, eta: float, kq: MaxMargin | None, *, conforms: bool
+    run: TrainingSettings, record: Recorded, first: Stage1Result, eta: float, kq: MaxMargin | None, *, conforms: bool
 ) -> Training:
     classes, V = sample_classes(run.dataset), run.dataset.V
 
@@ -128,7 +137,7 @@ def _stage2(
         run, kept = run._replace(orthonormal=False), _kept(record, V * V)
     entered = enter if run.orthonormal else _as_it_is
 
-    def followed(problem: Problem) -> Stage2Result:
+    def followed(problem: Stage2Problem) -> Stage2Result:
         loss, exact, iterate = problem.loss, problem.exact, problem.iterate
         if conforms:
             states = _beside_own_steps(problem.stepper, iterate, record, kept, entered)
