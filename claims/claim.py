@@ -239,7 +239,8 @@ class Claim:
             if not assumption.holds:
                 witness = printable(witness_text(assumption.witness))
                 if not assumption.undecided:
-                    return not_applicable(f"Assumption {name} fails: {witness}.", assumption.witness), []
+                    detail = f"Assumption {name} fails: {witness}."
+                    return not_applicable(detail, assumption.witness, failed=name), []
                 detail = f"Not decided: error bars leave open whether assumption {name} holds: {witness}."
                 open_one = Finding(Verdict.INCONCLUSIVE, detail=detail, witness=assumption.witness)
         if open_one is not None:
@@ -271,7 +272,7 @@ class Claim:
         if found["evidence"].by_proof and found["verdict"] is not Verdict.VIOLATED:
             return {"detail": f"{found['detail']} {outside}"}
         there = f"There it would be {found['verdict']}: {found['detail']}"
-        return vars(not_applicable(f"{outside} {there}", witness))
+        return vars(not_applicable(f"{outside} {there}", witness, failed=failed))
 
     def _judge(self, run: BaseRun[Any]) -> tuple[Finding, list[str]]:
         reason: Any = run.lacks(self.id) or self.absent(run)

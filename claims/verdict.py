@@ -167,6 +167,9 @@ class Finding:
         Whether the statement speaks only of what lies beyond the run.
     needs : str
         Then from where it speaks, and where the run ends: ``T ≥ 8.3e+08, run has 900``.
+    failed_assumption : str
+        Of a statement that is not applicable, the name of the assumption, its own or of its source's setting, that
+        fails on the dataset; "" where another reason makes it so.
     detail : str
         In words: the failed assumption with its witness, the allowance, the worst entry, the cause.
     witness : mapping or None
@@ -200,6 +203,7 @@ class Finding:
     repeats_within: Number = field(default=None, metadata=column(Output.JSON | Output.SWEEP | Output.KEPT))
     beyond_the_run: bool = field(default=False, metadata=column(Output.JSON | Output.KEPT))
     needs: str = field(default="", metadata=column(Output.JSON))
+    failed_assumption: str = field(default="", metadata=column(ALL_ROWS))
     witness: Mapping[str, Any] | None = field(default=None, metadata=column(Output.JSON))
     curve: Curve | None = field(default=None, repr=False)
     left_out: str = field(default="", repr=False)
@@ -339,6 +343,9 @@ def needed(of: str, least: float | None, there: float | None) -> str:
     return f"{of} ≥ {brief(least)}" + ("" if there is None else f", run has {brief(there)}")
 
 
-def not_applicable(detail: str, witness: Mapping[str, Any] | None = None) -> Finding:
-    """The statement says nothing about this dataset, as its tokens and samples show by themselves."""
-    return Finding(Verdict.NOT_APPLICABLE, Evidence.EXACT, detail=detail, witness=witness)
+def not_applicable(detail: str, witness: Mapping[str, Any] | None = None, *, failed: str = "") -> Finding:
+    """The statement says nothing about this dataset, as its tokens and samples show by themselves.
+
+    ``failed`` is the assumption that fails on it.
+    """
+    return Finding(Verdict.NOT_APPLICABLE, Evidence.EXACT, detail=detail, witness=witness, failed_assumption=failed)

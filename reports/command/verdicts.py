@@ -1,6 +1,5 @@
 """An audit on a terminal: verdicts in as many columns as fit, failures, and counts."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -118,24 +117,19 @@ def why_not_applicable(rows: Sequence[Row]) -> list[tuple[int, str, str]]:
     """How many verdicts each reason explains, the reason, and the datasets; the most common reason first.
 
     >>> rows = [
-    ...     {"dataset": "a", "verdict": "not-applicable", "detail": 'Assumption injective fails: {"key": 1}.'},
-    ...     {"dataset": "b", "verdict": "not-applicable", "detail": "Assumption injective fails: null."},
-    ...     {"dataset": "b", "verdict": "not-applicable", "detail": 'N is above 1: {"N": 2}.'},
-    ...     {"dataset": "b", "verdict": "holds", "detail": ""},
+    ...     {"dataset": "a", "failed_assumption": "injective", "detail": 'Assumption injective fails: {"key": 1}.'},
+    ...     {"dataset": "b", "failed_assumption": "injective", "detail": "Assumption injective fails: null."},
+    ...     {"dataset": "b", "failed_assumption": "", "detail": 'N is above 1: {"N": 2}.'},
     ... ]
-    >>> why_not_applicable(rows)
+    >>> why_not_applicable([{"verdict": "not-applicable", **row} for row in rows] + [{"verdict": "holds"}])
     [(2, 'assumption injective fails', 'a, b'), (1, 'N is above 1', 'b')]
     """
     counts: Counter[str] = Counter()
     datasets: dict[str, dict[str, None]] = {}
     for row in rows:
         if row["verdict"] == Verdict.NOT_APPLICABLE:
-            names = re.findall(r"\bAssumption ([\w-]+) fails\b", row["detail"])
-            why = (
-                f"assumption {' and '.join(names)} fails"
-                if names
-                else shortened(row["detail"].partition(": {")[0], LONGEST_REASON)
-            )
+            failed, reason = row["failed_assumption"], row["detail"].partition(": {")[0]
+            why = f"assumption {failed} fails" if failed else shortened(reason, LONGEST_REASON)
             counts[why] += 1
             datasets.setdefault(why, {})[row["dataset"]] = None
     return [(count, why, ", ".join(datasets[why])) for why, count in counts.most_common()]

@@ -23,7 +23,7 @@ from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.bound_constants.measure import measured
-from marginaudit.reports.command.verdicts import print_verdicts
+from marginaudit.reports.command.verdicts import print_verdicts, why_not_applicable
 from marginaudit.reports.hunt import Search
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.study.grid import audited
@@ -62,6 +62,25 @@ def test_a_changed_claim_has_no_proof_left_and_a_changed_paper_its_own() -> None
     assert replace(claim, assumptions=()).decided_by is None
     assert changed(PAPER, tables=()).has(claim)
     assert changed(PAPER, name="ntp").claims[0].decided_by is not None
+
+
+def test_a_failed_assumption_is_a_field_of_the_row(tmp_path: Path, command: Command) -> None:
+    """Of the claim or of its source's setting, and of no other row; a file from before the field is compared."""
+    needs = replace(LEDGER["ntp.lemma3"], id="mine", assumptions=("prefix_closed",))
+    absent = replace(needs, assumptions=(), absent=lambda _: "Assumption prefix_closed fails: it is a quotation.")
+    rows = [claim.judge(run("free-20")) for claim in (needs, LEDGER["ntp.prop2.closed-form"], absent)]
+    assert [(row.verdict, row.failed_assumption) for row in rows] == [
+        (Verdict.NOT_APPLICABLE, failed) for failed in ("prefix_closed", "prefix_closed", "")
+    ]
+    assert why_not_applicable([row.as_document() for row in rows])[0][:2] == (2, "assumption prefix_closed fails")
+    found = audit("free-20", claims=["ntp.prop2.closed-form", "ntp.lemma3"])
+    assert found.to_dataframe()["failed_assumption"].tolist() == ["prefix_closed", ""]
+    found.save(tmp_path / "new")
+    report = json.loads((tmp_path / "new" / "report.json").read_text(encoding="utf-8"))
+    for row in report["verdicts"]:
+        del row["failed_assumption"]
+    (tmp_path / "old.json").write_text(json.dumps(report), encoding="utf-8")
+    assert command("compare", tmp_path / "old.json", tmp_path / "new").status == 0
 
 
 def test_a_claim_of_no_paper_is_measured_alone() -> None:

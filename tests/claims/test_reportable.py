@@ -99,7 +99,7 @@ def test_a_claim_that_says_nothing_of_its_evidence_has_the_weakest() -> None:
     said = asdict(Finding(Verdict.HOLDS))
     assert said.pop("verdict") is Verdict.HOLDS
     assert said.pop("evidence") is list(Evidence)[-1] is Evidence.FLOAT64
-    assert said.pop("detail") == said.pop("needs") == ""
+    assert said.pop("detail") == said.pop("needs") == said.pop("failed_assumption") == ""
     assert said.pop("left_out") == ""
     assert said.pop("beyond_the_run") is False
     assert set(said.values()) == {None}

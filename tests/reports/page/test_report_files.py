@@ -146,7 +146,7 @@ def test_the_table_of_verdicts_is_the_document(report: Report) -> None:
     assert text.count("\r\n") >= len(rows)
     assert len(rows) == len(report.document["verdicts"])
     for row, expected in zip(rows, report.document["verdicts"], strict=True):
-        assert list(row) == [*ROW, "side", "standing", "source", "form"]
+        assert list(row) == [*ROW, "side", "failed_assumption", "standing", "source", "form"]
         for name, cell in row.items():
             value = expected[name]
             if value is None:
