@@ -275,7 +275,7 @@ class Claim:
         return vars(not_applicable(f"{outside} {there}", witness, failed=failed))
 
     def _judge(self, run: BaseRun[Any]) -> tuple[Finding, list[str]]:
-        reason: Any = run.lacks(self.id) or self.absent(run)
+        reason: Any = self.absent(run)
         if reason is None:
             found = self.judgement.judge(run)
             if not isinstance(found, Finding):

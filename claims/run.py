@@ -118,10 +118,6 @@ class BaseRun(Generic[D]):
         """How many steps each stage takes, where the settings chose which of them are recorded; else ()."""
         return ()
 
-    def lacks(self, claim: str) -> str | None:
-        """The records that a claim needs and a recorded run lacks, in words, or None."""
-        return None
-
     @property
     def carried_over(self) -> bool:
         """Whether the current statement asked for steps of a run that departs from the algorithm."""

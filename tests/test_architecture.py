@@ -115,6 +115,20 @@ def test_no_module_imports_a_private_name_of_another() -> None:
     assert private == []
 
 
+def test_nothing_is_decided_by_the_text_of_an_id() -> None:
+    """A claim's paper and form are fields; only a statement's name for readers is made from its id."""
+    parsing = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for package in (*PACKAGES, "docs")
+        for path in (ROOT / package).rglob("*.py")
+        if path != ROOT / "reports/page/theorems.py"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and re.search(r"\b(id|claim)\.(startswith|endswith|\w*partition|r?split)$", ast.unparse(node.func))
+    ]
+    assert parsing == []
+
+
 def test_what_is_kept_of_a_run_is_kept_by_the_run() -> None:
     """A cache of a module's own keeps runs alive, and their training with them; `once_a_run` does not."""
     kept = [

@@ -75,10 +75,10 @@ def is_proved_where_it_says(claim: Claim) -> None:
     headings = dict(re.findall(r"^### (\d\.\d) (.*)$", text, re.M))
     for number in re.findall(r"docs/proofs-snap\.md,? section ([\d.]*\d)", claim.instead):
         assert re.sub(r"\.any-\w+$", "", claim.id) in headings[number]
-    if claim.id.startswith("sharp."):
+    if claim.source_words.form is Form.OWN:
         text = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
         assert f"Audited by `{claim.id}`: `marginaudit claims {claim.id}`." in text
-    if re.fullmatch(r"snap\..*\.rederived", claim.id):
+    if claim.source_words.form is Form.REDERIVED and PAPER_OF[claim.id].name == "snap":
         assert any(f"`{claim.id}`" in heading for heading in headings.values())
 
 
@@ -215,7 +215,7 @@ def classes_run(case: str) -> ClassRun:
 
 def run_of(claim: Claim) -> Any:
     """The run on which the claim's twins are judged."""
-    if not claim.id.startswith("snap."):
+    if PAPER_OF[claim.id].name == "ntp":
         return sentences_run(LONG.get(claim.id, 900))
     if claim.id == "snap.fig6.direction":
         return classes_run("snap-medium")

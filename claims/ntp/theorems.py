@@ -21,6 +21,7 @@ from marginaudit.claims.ntp.appendix_c_stage2 import (
     theorem2_floor,
 )
 from marginaudit.claims.ntp.appendix_d_orders import example1, example2, proposition2, theorem3, theorem3_prediction
+from marginaudit.claims.quotation import Form
 
 THEOREMS = (
     eq5_eq6,
@@ -48,7 +49,7 @@ THEOREMS = (
 CLAIMS = Ledger(
     sorted(
         (claim for theorem in THEOREMS for claim in theorem.CLAIMS),
-        key=lambda claim: claim.id.startswith("sharp."),
+        key=lambda claim: claim.source_words.form is Form.OWN,
     )
 )
 

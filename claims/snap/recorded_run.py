@@ -48,12 +48,6 @@ class RecordedClassRun(ClassRun):
         """Note on facts about the run that the file does not tell."""
         return SAMPLED
 
-    def lacks(self, claim: str) -> str | None:
-        """Why a claim needs more than data, Y and Z, where no property says so; or None."""
-        return (
-            "It is about a grid of many trainings, and the file is of one." if claim.startswith("snap.fig6.") else None
-        )
-
     @property
     def eta_Y(self) -> float:
         """As it is given, since it is not recorded."""

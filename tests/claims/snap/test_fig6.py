@@ -155,6 +155,6 @@ class TestWhere:
 
     def test_more_queries_than_the_figure_has(self) -> None:
         with pytest.raises(BeyondTheRun, match="at most 10 queries"):
-            fig6.not_syn_medium(on(syn_medium(11)))
+            fig6.not_its_grid(on(syn_medium(11)))
         assert DIRECTION.judge(on(syn_medium(11))).verdict is Verdict.INCONCLUSIVE
-        assert fig6.not_syn_medium(on(syn_medium(10))) is None
+        assert fig6.not_its_grid(on(syn_medium(10))) is None
