@@ -4,7 +4,7 @@ A field that is a setting carries it as metadata, as :func:`setting` makes it. T
 and `check` refuses bad values where a config is made.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Any
@@ -42,6 +42,7 @@ class Values:
     parse : from an option's text to the value to read, or an ArithmeticError or ValueError
     choices : tuple of str
         Where it is one of a few names.
+    alone : the value where an option of an optional value has none, and of true; None for an option that needs one
     """
 
     name: str
@@ -49,6 +50,20 @@ class Values:
     read: Callable[[Any], Any]
     parse: Callable[[str], Any] = Decimal
     choices: tuple[str, ...] = ()
+    alone: Any = None
+
+    def accept(self, given: Any, where: str) -> Any:
+        """The value that a config holds for one of Python or of a TOML file.
+
+        Raises
+        ------
+        InputError
+            It is not allowed.
+        """
+        if (value := self.read(given)) is None:
+            got = str(given) if isinstance(given, Decimal) else shown(given)
+            raise InputError(where, got=got, expected=self.expected)
+        return value
 
 
 def number(value: Any) -> int | float | None:
@@ -85,6 +100,20 @@ def whole(least: int, most: int, name: str = "number", expected: str = "") -> Va
     return Values(name, expected or f"a whole number {_range(least, most)}", read)
 
 
+def optional(of: Values, alone: int) -> Values:
+    """A number, or true for ``alone`` and false for 0; on the command line an option with or without a number.
+
+    >>> first = optional(whole(0, 1000), 900)
+    >>> first.read(True), first.read(False), first.read(7)
+    (900, 0, 7)
+    """
+
+    def read(value: Any) -> Any:
+        return of.read({True: alone, False: 0}[value] if isinstance(value, bool) else value)
+
+    return replace(of, name=f"[{of.name}]", read=read, alone=alone)
+
+
 def real(least: float, most: float, name: str = "number", expected: str = "") -> Values:
     """A number in a range."""
 
@@ -96,10 +125,13 @@ def real(least: float, most: float, name: str = "number", expected: str = "") ->
 
 
 def each(of: Values, name: str, what: str, keep: Callable[[list[Any]], Iterable[Any]] = list) -> Values:
-    """Several values, separated by commas in an option; ``what`` names one, and ``keep`` orders or thins them."""
+    """Several values, or one; separated by commas in an option.
+
+    ``what`` names one, and ``keep`` orders or thins them.
+    """
 
     def read(value: Any) -> tuple[Any, ...] | None:
-        found = [of.read(one) for one in value] if isinstance(value, Iterable) else [None]
+        found = [of.read(one) for one in (value if isinstance(value, Iterable) else [value])]
         return None if None in found else tuple(keep(found))
 
     def parse(text: str) -> list[Any]:
@@ -139,9 +171,6 @@ class Setting:
     ----------
     values : Values
     help : str
-    switch : str
-        The name of a flag without which the field keeps its default; its own option is then ``--switch-steps``.
-    switched_on : what the field is with the flag alone
     only : tuple of str
         The commands that have it; () for all.
     none : str
@@ -150,8 +179,6 @@ class Setting:
 
     values: Values
     help: str
-    switch: str = ""
-    switched_on: Any = None
     only: tuple[str, ...] = ()
     none: str = ""
 
@@ -172,6 +199,11 @@ def differences(config: Any, usual: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value != getattr(usual, name)}
 
 
+def with_settings(config: Any, given: Mapping[str, Any]) -> Any:
+    """The config with those of the given settings that it has."""
+    return replace(config, **{name: value for name, value in given.items() if name in settings_of(type(config))})
+
+
 def check(config: Any) -> None:
     """Refuse a config with a value that a setting may not have; None is one where the setting gives it a meaning.
 
@@ -185,8 +217,5 @@ def check(config: Any) -> None:
         value, known = getattr(config, found.name), found.metadata.get("setting")
         if known is None or (value is None and known.none):
             continue
-        kept = known.values.read(value)
-        if kept is None:
-            place = f"{type(config).__name__}.{found.name}"
-            raise InputError(place, got=shown(value), expected=known.values.expected)
+        kept = known.values.accept(value, f"{type(config).__name__}.{found.name}")
         object.__setattr__(config, found.name, kept)

@@ -64,8 +64,9 @@ def nearest(X: Matrix) -> tuple[Vector, Vector]:
     """Point of the rows' convex hull nearest to 0, and its weights.
 
     Wolfe's algorithm in rational arithmetic, from a float64 guess: move the weights towards those of the nearest point
-    of the plane through the rows of positive weight, and drop rows whose weight reaches 0; then add a row with a smaller
-    product with the point. It terminates, as each iteration brings the point nearer to 0, so that no set of rows recurs.
+    of the plane through the rows of positive weight, and drop rows whose weight reaches 0; then add a row with a
+    smaller product with the point. It terminates, as each iteration brings the point nearer to 0, so that no set of
+    rows recurs.
     """
     rows, scale = fmpq_mat([list(x) for x in X]).numer_denom()
     try:

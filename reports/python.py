@@ -203,8 +203,7 @@ def audit(
     sources = distinct_names(found, lambda _: None)
     some_judged(chosen, sources, "claims")
     for name, values, given in (("jobs", JOBS, jobs), ("claim_timeout", SECONDS, claim_timeout)):
-        if values.read(given) is None:
-            raise InputError(name, got=shown(given), expected=values.expected)
+        values.accept(given, name)
     configs = configs_of(config, {paper.name: paper for paper in papers_of(sources)})
     named = trajectory if isinstance(trajectory, Mapping) else {} if trajectory is None else {"": trajectory}
     recorded = [(name or Path(path).stem, Path(path)) for name, path in named.items()]

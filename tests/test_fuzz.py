@@ -39,7 +39,6 @@ OPTIONS = {
         "--at",
         "--optimizer",
         "--certify",
-        "--certify-steps",
         "--paper",
         "--fail-on",
     ],
@@ -57,11 +56,11 @@ GOOD = {
     "--lr2": ["1e-100", "0.1", "7", "1e100"],
     "--at": ["0", "0,1,2", "1"],
     "--optimizer": ["ngd", "gd"],
-    "--certify-steps": ["0", "1", "5"],
+    "--certify": ["0", "1", "5"],
     "--paper": ["ntp", "all"],
     "--fail-on": ["violated"],
 }
-FLAGS = ("--json", "--certify", "--prose", "--majority")
+FLAGS = ("--json", "--prose", "--majority")
 
 
 @st.composite
@@ -156,7 +155,7 @@ def test_any_text_to_realize(file: tuple[str, bytes], arguments: list[str]) -> N
 @example(TINY_FILE, ["--optimizer", "gd", "--lr1", "0.1", "--lr2", "1e-100", *ONE_STEP])
 @example(TINY_FILE, ["--optimizer", "gd", "--lr1", "1e-100", "--lr2", "1e-100", *ONE_STEP])
 @example(TINY_FILE, ["--steps1", "0", "--steps2", "1", "--at", "0"])
-@example(TINY_FILE, ["--steps1", "2", "--steps2", "2", "--certify", "--certify-steps", "1", "--at", "2"])
+@example(TINY_FILE, ["--steps1", "2", "--steps2", "2", "--certify", "1", "--at", "2"])
 @given(
     st.lists(files(documents()), min_size=1, max_size=2, unique_by=lambda file: file[0]), options("audit", wild=False)
 )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from marginaudit.claims.settings import FROZEN_AT, STEP_LIST, STEP_SIZE, STEPS, check, one_of, setting
+from marginaudit.claims.settings import FROZEN_AT, STEP_LIST, STEP_SIZE, STEPS, check, one_of, optional, setting
 from marginaudit.orders import InputError
 
 PAPER_STEPS = 900
@@ -46,10 +46,9 @@ class Config:
     )
     certify: int = setting(
         0,
-        STEPS,
-        "Enclose the first steps of stage 2 rigorously; without --steps2 the audit ends with them.",
-        switch="certify",
-        switched_on=PAPER_STEPS,
+        optional(STEPS, PAPER_STEPS),
+        f"Enclose the first steps of stage 2 rigorously, {PAPER_STEPS} without a number; without --steps2 the audit "
+        "ends with them.",
         only=("audit",),
     )
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from marginaudit.claims.claim import Ledger
 from marginaudit.claims.paper import Paper
-from marginaudit.claims.settings import settings_of
+from marginaudit.claims.settings import settings_of, with_settings
 from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, module_of_file, place_of
 from marginaudit.reports.audit.reserved import COMMANDS, GROUP, PAPER_FILE, STATEMENTS
@@ -137,20 +136,11 @@ def configs_of(config: Any, papers: Mapping[str, Paper]) -> dict[str, Any]:
             if not any(key in settings_of(paper.config) for paper in papers.values()):
                 names = dict.fromkeys(name for paper in papers.values() for name in settings_of(paper.config))
                 raise InputError(f"config {shown(key)}", got="no setting of that name", expected=", ".join(names))
-        return {name: replace(paper.config(), **_given(config, paper.config)) for name, paper in papers.items()}
+        return {name: with_settings(paper.config(), config) for name, paper in papers.items()}
     if not any(isinstance(config, paper.config) for paper in papers.values()):
         expected = " or ".join(paper.config.__name__ for paper in papers.values())
         raise InputError("config", got=shown(config), expected=f"settings by name, or a {expected}")
     return {name: config if isinstance(config, paper.config) else paper.config() for name, paper in papers.items()}
-
-
-def _given(config: Mapping[str, Any], of: type) -> dict[str, Any]:
-    """The settings of one kind of config; a switch that is True is on as in the command line, one that is False off."""
-    found = {key: value for key, value in config.items() if key in settings_of(of)}
-    for key, value in found.items():
-        if isinstance(value, bool) and settings_of(of)[key].switch:
-            found[key] = settings_of(of)[key].switched_on if value else getattr(of(), key)
-    return found
 
 
 MOST_NAMED = 5

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marginaudit.orders import InputError, shown
-from marginaudit.reports.command.options import FilePath, NamedTrajectory, PaperFile
+from marginaudit.reports.command.options import FilePath, NamedTrajectory, PaperFile, Parsed, with_values
 from marginaudit.reports.command.output import tell
 from marginaudit.reports.command.usage import OneOf
 
@@ -111,6 +111,12 @@ class AsksPapers(click.Command):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.of_papers = of_papers
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; an option whose number is optional takes no other word."""
+        kinds = {name: option.type for option in self.get_params(ctx) for name in option.opts}
+        optional = {name: kind.values for name, kind in kinds.items() if isinstance(kind, Parsed) and kind.values.alone}
+        return super().parse_args(ctx, with_values(args, optional))
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """All parameters, the papers' options before --json and --help."""

@@ -10,9 +10,9 @@ from annotated_types import Len
 from typing_extensions import TypedDict
 
 from marginaudit.claims.paper import Paper
-from marginaudit.claims.settings import EXPORTS, STEP_LIST, settings_of
+from marginaudit.claims.settings import EXPORTS, settings_of
 from marginaudit.orders import InputError, shown
-from marginaudit.reports.study.values import Texts, parsed_toml, require_known, toml_text, value_of
+from marginaudit.reports.study.values import Texts, parsed_toml, require_known, toml_text
 
 
 class _Audit(TypedDict, total=False, closed=True):
@@ -75,7 +75,7 @@ def completed(typed: Asked, papers: Sequence[Paper]) -> Asked:
     datasets = document.get("datasets", ())
     own_file = None if typed.claims_file or "claims_file" not in document else path.parent / document["claims_file"]
     settings = _settings(document.get("settings", {}), papers, f"{where}: /settings")
-    not_given = [name for name, value in typed.settings.items() if value is None or value is False]
+    typed_settings = {name: value for name, value in typed.settings.items() if value is not None}
     return replace(
         typed,
         datasets=tuple(name if name in cases else str(path.parent / name) for name in datasets),
@@ -83,7 +83,7 @@ def completed(typed: Asked, papers: Sequence[Paper]) -> Asked:
         patterns=typed.patterns or tuple(document.get("claims", ())),
         claims_file=typed.claims_file or own_file,
         exports=typed.exports or tuple(document.get("exports", ())),
-        settings={**typed.settings, **{name: settings.get(name) for name in not_given}},
+        settings=settings | typed_settings,
         description=path,
         by_datasets=f"{where}: datasets" if datasets else "",
         by_patterns="--claim" if typed.patterns else f"{where}: claims",
@@ -98,16 +98,9 @@ def _settings(table: Mapping[str, Any], papers: Sequence[Paper], where: str) -> 
         for name, setting in settings_of(paper.config).items()
         if not setting.only or "audit" in setting.only
     }
-    found: dict[str, Any] = {}
-    for name, value in table.items():
+    for name in table:
         require_known(name, known, where)
-        setting = known[name]
-        if setting.switch:
-            found[f"{name}_on"] = value is not False
-        if not (setting.switch and isinstance(value, bool)):
-            listed = [value] if setting.values is STEP_LIST and not isinstance(value, list) else value
-            found[name] = value_of(listed, setting.values, f"{where}/{name}")
-    return found
+    return {name: known[name].values.accept(value, f"{where}/{name}") for name, value in table.items()}
 
 
 @contextmanager

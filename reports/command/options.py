@@ -1,14 +1,15 @@
 """Command-line values: datasets, step counts, step sizes, files to write."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marginaudit.claims.settings import STEP_LIST, Setting, Values, settings_of
+from marginaudit.claims.settings import STEP_LIST, Setting, Values, settings_of, with_settings
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.command.usage import OneOf
 
@@ -95,22 +96,41 @@ def settings_options(command: str, papers: Iterable["Paper"]) -> list[click.Opti
         for name, setting in _settings(command, paper).items():
             if not setting.only or command in setting.only:
                 found.setdefault(name, []).append((paper, setting))
-    return [option for name, owners in found.items() for option in _options(command, name, owners)]
+    return [_option(command, name, owners) for name, owners in found.items()]
 
 
-def _options(command: str, name: str, owners: Sequence[tuple["Paper", Setting]]) -> Iterator[click.Option]:
+def _option(command: str, name: str, owners: Sequence[tuple["Paper", Setting]]) -> click.Option:
     setting = owners[0][1]
     kind: click.ParamType[Any] = OneOf(setting.values.choices) if setting.values.choices else Parsed(setting.values)
     metavar = "T,T,.." if setting.values is STEP_LIST else None
     said = [(paper, f"{known.help}  [default: {_default(command, name, paper)}]") for paper, known in owners]
     differ = len({text for _, text in said}) > 1
     helps = dict.fromkeys(f"Of {paper.name}: {text}" if differ else text for paper, text in said)
-    if not setting.switch:
-        yield click.Option([dashed(name), name], type=kind, metavar=metavar, help=" ".join(helps))
-        return
-    yield click.Option([dashed(setting.switch), f"{name}_on"], is_flag=True, help=setting.help)
-    how_many = f"How many steps {dashed(setting.switch)} takes.  [default: {setting.switched_on}]"
-    yield click.Option([f"{dashed(setting.switch)}-steps", name], type=kind, help=how_many)
+    return click.Option([dashed(name), name], type=kind, metavar=metavar, help=" ".join(helps))
+
+
+def with_values(arguments: Sequence[str], optional: Mapping[str, Values]) -> list[str]:
+    """The arguments with a value for each option of an optional number that no number follows.
+
+    Whatever else follows is not the option's value but a DATASET or another option.
+
+    >>> from marginaudit.claims.settings import STEPS, optional
+    >>> words = ["--certify", "example-1", "--certify", "1e2", "--certify", "--", "--certify"]
+    >>> with_values(words, {"--certify": optional(STEPS, 900)})
+    ['--certify=900', 'example-1', '--certify', '1e2', '--certify=900', '--', '--certify']
+    """
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return [
+        f"{word}={optional[word].alone}" if at < end and word in optional and not _is_number(following) else word
+        for at, (word, following) in enumerate(pairwise([*arguments, ""]))
+    ]
+
+
+def _is_number(word: str) -> bool:
+    try:
+        return Decimal(word).is_finite()
+    except ArithmeticError:
+        return False
 
 
 def _default(command: str, name: str, paper: "Paper") -> str:
@@ -133,16 +153,7 @@ def configs(
     InputError
         A setting was given that none of the papers has, or a value is bad.
     """
-    chosen = {name: value for name, value in given.items() if value is not None and not name.endswith("_on")}
-    for paper in known:
-        for name, setting in _settings(command, paper).items():
-            if setting.switch and f"{name}_on" in given:
-                count = chosen.pop(name, None)
-                if given[f"{name}_on"]:
-                    chosen[name] = setting.switched_on if count is None else count
-                elif count is not None:
-                    switch = dashed(setting.switch)
-                    raise InputError(f"{switch}-steps", got=f"no {switch}", expected=f"{switch} with it")
+    chosen = {name: value for name, value in given.items() if value is not None}
     for name in chosen:
         if not any(name in _settings(command, paper) for paper in papers):
             owners = ", ".join(paper.kind.name for paper in known if name in _settings(command, paper))
@@ -151,9 +162,8 @@ def configs(
     found = {}
     for paper in papers:
         default = paper.usual(command)
-        own = {name: value for name, value in chosen.items() if name in _settings(command, paper)}
         try:
-            found[paper.name] = replace(default, **own)
+            found[paper.name] = with_settings(default, chosen)
         except InputError as error:
             named = error.where.removeprefix(f"{type(default).__name__}.")
             raise InputError(dashed(named), got=error.got, expected=error.expected) from None

@@ -15,16 +15,10 @@ def settings_given(paper: Any, config: Any) -> list[str]:
     """The options that make an audit's settings from those that it has unless told otherwise."""
     options, settings = [], settings_of(type(config))
     for name, value in differences(config, paper.config()).items():
-        if name not in settings or value is None:
-            continue
-        known = settings[name]
-        dashed = f"--{name.replace('_', '-')}"
-        if known.switch:
-            options += [f"--{known.switch.replace('_', '-')}"]
-            dashed = f"--{known.switch.replace('_', '-')}-steps"
-            if value == known.switched_on:
-                continue
-        options += [dashed, ",".join(map(str, value)) if isinstance(value, tuple) else str(value)]
+        if name in settings and value is not None:
+            options.append(f"--{name.replace('_', '-')}")
+            if value != settings[name].values.alone:
+                options.append(",".join(map(str, value)) if isinstance(value, tuple) else str(value))
     return options
 
 

@@ -17,7 +17,7 @@ from marginaudit.claims.settings import COUNT, SEED, Values
 from marginaudit.orders import InputError, printable, shown
 from marginaudit.orders.reading import validated
 from marginaudit.reports.audit.sources import load
-from marginaudit.reports.study.values import Texts, parsed_toml, require_known, toml_text, value_of, values_of
+from marginaudit.reports.study.values import Texts, parsed_toml, require_known, toml_text, values_of
 
 MOST_RUNS = 10**6
 
@@ -219,7 +219,7 @@ def _product(grid: Mapping[str, Sequence[Any]], where: str) -> list[dict[str, An
 def _seeds(given: Any, where: str) -> tuple[int, ...]:
     if isinstance(given, list | Mapping):
         return values_of(given, SEED, where)
-    return tuple(range(value_of(given, COUNT, where)))
+    return tuple(range(COUNT.accept(given, where)))
 
 
 def _keep(patterns: Sequence[str], sweeps: Sweeps, where: str) -> tuple[str, ...]:

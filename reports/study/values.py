@@ -1,5 +1,6 @@
 """TOML files that a user writes: the document, and the values of a setting, one, a list or a range."""
 
+import math
 import tomllib
 from collections.abc import Collection, Mapping
 from decimal import Decimal
@@ -8,7 +9,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 
 from annotated_types import Len
 
-from marginaudit.claims.settings import Values, number
+from marginaudit.claims.settings import Values, real
 from marginaudit.orders import InputError, file_content, printable, shown, shown_path
 from marginaudit.orders.reading import utf_8_text, validated
 
@@ -58,6 +59,8 @@ def toml_text(path: Path, what: str) -> tuple[str, str]:
 MOST_VALUES = 10_000
 """Values of one setting, at most."""
 
+ANY_NUMBER = real(-math.inf, math.inf, expected="a number up to 1e300")
+
 RANGE = "a range {from, to, step} or {from, to, factor} upwards"
 
 
@@ -79,34 +82,16 @@ def values_of(given: Any, allowed: Values, where: str) -> tuple[Any, ...]:
     if isinstance(given, Mapping):
         given = _range(given, where)
     if not isinstance(given, list):
-        return (value_of(given, allowed, where),)
+        return (allowed.accept(given, where),)
     if not 1 <= len(given) <= MOST_VALUES:
         raise InputError(where, got=f"{len(given)} values", expected=f"1 to {MOST_VALUES}")
     found: dict[Any, None] = {}
     for item in given:
-        value = value_of(item, allowed, where)
+        value = allowed.accept(item, where)
         if value in found:
             raise InputError(where, got=f"{shown(value)} twice", expected="each value once")
         found[value] = None
     return tuple(found)
-
-
-def value_of(given: Any, allowed: Values, where: str) -> Any:
-    """The value that is given.
-
-    Raises
-    ------
-    InputError
-        It is not allowed.
-    """
-    value = allowed.read(given)
-    if value is None:
-        raise InputError(where, got=_shown(given), expected=allowed.expected)
-    return value
-
-
-def _shown(given: Any) -> str:
-    return str(given) if isinstance(given, Decimal) else shown(given)
 
 
 def _range(given: Mapping[str, Any], where: str) -> list[Decimal]:
@@ -114,8 +99,7 @@ def _range(given: Mapping[str, Any], where: str) -> list[Decimal]:
     if set(given) != {"from", "to", by}:
         raise InputError(where, got=f"the keys {', '.join(given) or 'of none'}", expected=RANGE)
     for name, value in given.items():
-        if number(value) is None:
-            raise InputError(f"{where}/{name}", got=_shown(value), expected="a number up to 1e300")
+        ANY_NUMBER.accept(value, f"{where}/{name}")
     first, last, move = (Decimal(given[name]) for name in ("from", "to", by))
     if not (first <= last and (move > 0 if by == "step" else move > 1 and first > 0)):
         raise InputError(where, got=f"from {first} to {last} by {by} {move}", expected=RANGE)

@@ -486,7 +486,7 @@ def test_the_version_and_the_module() -> None:
         marginaudit.audits  # type: ignore[attr-defined]  # noqa: B018
 
 
-def test_a_switch_may_be_true_or_false() -> None:
+def test_an_optional_number_may_be_true_or_false() -> None:
     for given, certify in ((True, 900), (False, 0), (7, 7)):
         report = audit("example-1", claims="ntp.lemma2", config={"steps1": 5, "steps2": 2, "certify": given})
         assert report.configs["ntp"].certify == certify

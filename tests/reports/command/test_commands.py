@@ -112,7 +112,7 @@ def test_the_seed_of_the_command_line_is_that_of_the_hunt(command: Command, monk
     [
         ("snap.theorem5", "snap-single", {}, ""),
         ("snap.theorem5", "snap-single", {"lr_y": 100.0}, ", audited with --lr-y 100.0"),
-        ("ntp.lemma4", "example-1", {"certify": 2}, ", audited with --certify --certify-steps 2"),
+        ("ntp.lemma4", "example-1", {"certify": 2}, ", audited with --certify 2"),
     ],
 )
 def test_a_hunt_says_with_which_settings_its_dataset_is_to_be_audited(

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.study.spec import read_spec
 from tests.command_line import SHORT, SVOP, Command, dataset_file
 
 CLAIMS = """from marginaudit.claims import Claim, exact_series
@@ -74,6 +76,23 @@ def test_it_is_the_command_that_it_describes(command: Command, own_folder: Path)
     assert f"--claims {(own_folder / 'sub' / 'claims.py').resolve()} " in row[1]
 
 
+def test_certify_takes_a_number_and_nothing_else(command: Command, own_folder: Path) -> None:
+    """From the command line, a description and a sweep; a DATASET is none."""
+    short = ("--claim", "ntp.lemma2", "--steps1", 5, "--steps2", 2)
+    for given in (("--certify", "example-1"), ("example-1", "--certify")):
+        found = command.json("audit", *short, *given)
+        assert [data["name"] for data in found["datasets"]] == ["example-1"]
+        assert found["config"]["ntp"]["certify"] == 900
+    for given, value in ((("--certify", "7"), 7), (("--certify=7",), 7), (("--certify", "1e1"), 10), ((), 0)):
+        assert command.json("audit", *short, *given, "example-1")["config"]["ntp"]["certify"] == value
+    for written, value in (("true", 900), ("7", 7), ("false", 0)):
+        path = described(own_folder, f'datasets = ["example-1"]\n[settings]\ncertify = {written}\n')
+        assert command.json("audit", path, *short)["config"]["ntp"]["certify"] == value
+        sweep = f'paper = "ntp"\ndata = {{files = ["example-1"]}}\nsettings = {{certify = {written}}}\n'
+        (config,) = read_spec(sweep, "s", "s", Path(), PAPERS).configs
+        assert config.certify == value
+
+
 def page_of(folder: str) -> str:
     return html.unescape(Path(folder, "report.html").read_text(encoding="utf-8"))
 
@@ -93,7 +112,7 @@ def test_options_go_before_what_it_says(command: Command, own_folder: Path) -> N
         "sub/claims.py",
         "--steps2",
         11,
-        "--certify-steps",
+        "--certify",
         6,
     )
     found = command.json("audit", path, *given)

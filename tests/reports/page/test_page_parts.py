@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from marginaudit.claims.row import ReportRow
-from marginaudit.claims.settings import settings_of
 from marginaudit.claims.values.grid import powers
 from marginaudit.claims.verdict import Curve, Finding, Verdict, headroom, not_applicable, where_it_speaks
 from marginaudit.reports.audit.auditing import Row
@@ -270,9 +269,8 @@ def test_what_is_in_python_alone_is_given_again_in_python() -> None:
     assert command(mine, file("d.json"), usual, None) == "marginaudit audit d.json --claim mine.first"  # installed
 
 
-def test_a_switch_of_a_rows_command() -> None:
-    usual = settings_of(type(NTP.config()))["certify"].switched_on
-    for certify, options in ((usual, "--certify"), (usual + 1, f"--certify --certify-steps {usual + 1}")):
+def test_an_optional_number_of_a_rows_command() -> None:
+    for certify, options in ((900, "--certify"), (901, "--certify 901")):
         given = command(row("ntp.lemma4"), file("d"), replace(NTP.config(), certify=certify), None)
         assert given == f"marginaudit audit d --claim ntp.lemma4 {options}"
 
