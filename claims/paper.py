@@ -76,7 +76,6 @@ class RunRecords:
 
     Attributes
     ----------
-    name : str
     document : what the report says of its dataset
     records : texts of CSV files, by name
     """
@@ -163,7 +162,6 @@ class Paper:
         Of `--paper`, and what its claims' ids begin with unless they have another prefix.
     source : str
         Where it is published.
-    kind : Kind
     config : type
         A dataclass of settings; every field has a default, by which an audit runs unless told otherwise, and those with
         ``metadata`` are options of commands.
@@ -175,7 +173,6 @@ class Paper:
         them late answers `own` of them.
     bibtex : str
         Its BibTeX entry; "" for one that holds its source alone.
-    figures : sequence of Figure
     tables : sequence of Table, which the report has of every dataset
     problems : names of the hard-margin problems that `marginaudit solve` solves, () for none
         They are those of `rows`, unless `solve` and `verify` are overridden.

@@ -31,7 +31,6 @@ class About:
 
     Attributes
     ----------
-    claim, dataset : str
     run : str or None
         The name of a recorded run.
     premise : "met" or "carried over"
@@ -79,7 +78,6 @@ class ReportRow(Finding, About):
         The kind of the statement.
     standing : str
         How the claim stands for every dataset.
-    source : str
     form : str
         Whose statement the claim is: printed, rederived, variant, own, control.
     """

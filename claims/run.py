@@ -58,7 +58,6 @@ class BaseRun(Generic[D]):
 
     Parameters
     ----------
-    dataset
     progress : takes the steps done
 
     Attributes

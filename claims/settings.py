@@ -37,7 +37,6 @@ class Values:
     ----------
     name : str
         What it is called where an option's value is missing.
-    expected : str
     read : from a value of Python or of a TOML file to the one that a config holds, or None where it is not allowed
     parse : from an option's text to the value to read, or an ArithmeticError or ValueError
     choices : tuple of str
@@ -169,8 +168,6 @@ class Setting:
 
     Attributes
     ----------
-    values : Values
-    help : str
     only : tuple of str
         The commands that have it; () for all.
     none : str

@@ -58,7 +58,6 @@ class Standing:
 
     Attributes
     ----------
-    status : Status
     severity : Severity or None
         Of a refuted statement, and of no other; None where an audit alone has refuted it, which knows of none.
     weight : Weight

@@ -52,9 +52,6 @@ class Hunt:
 
     Attributes
     ----------
-    claim : str
-    without : str or None
-    paper : Paper
     dataset : a dataset or None
         The smallest dataset found that violates the claim.
     finding : Finding or None
@@ -71,7 +68,6 @@ class Hunt:
         Those that broke what had to be broken and met the other assumptions, in one of the runs at least.
     exhausted : bool
         Whether every small dataset of the space's enumeration was looked at.
-    seconds : float
     """
 
     claim: str

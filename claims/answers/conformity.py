@@ -14,7 +14,6 @@ class Conformity:
 
     Attributes
     ----------
-    dataset, file : str
     stages : tuple of StageComparison
         Those that the file holds.
     algorithm : str

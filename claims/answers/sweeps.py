@@ -42,7 +42,6 @@ class Design:
 
     Attributes
     ----------
-    generator : str
     levels : values of each parameter of the generator, and of settings of the paper
         The first of each is where it stays while others vary.
     """

@@ -65,7 +65,6 @@ class Threshold:
 
     Attributes
     ----------
-    position : float
     needed, there : float
         The size that it needs, and that of the run.
     size : str

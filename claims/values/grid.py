@@ -15,8 +15,6 @@ class Grid:
 
     Attributes
     ----------
-    title : str
-    header : tuple of str
     rows : tuple of tuples of str, one cell a column
     notes : tuple of str
         What the reader has to know of it.

@@ -103,11 +103,9 @@ class Drawn:
     ----------
     suffix : str
         What its file's name ends with.
-    caption : str
     claim : str
         The id of the claim beside which it stands; "" where it stands among the plots.
     files : its bytes by the ending of a file's name
-    on_page : OnPage
     """
 
     suffix: str
@@ -123,7 +121,6 @@ class Shown:
 
     Attributes
     ----------
-    pictures : tuple of Drawn
     records : texts of CSV files by the names of what they record
     """
 
@@ -137,7 +134,6 @@ class Audited:
 
     Attributes
     ----------
-    source : Source
     findings : by claim's id, in the ledger's order
     document : what the report says of the dataset: plain data
     run : BaseRun or None

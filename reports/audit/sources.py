@@ -31,7 +31,6 @@ class Source:
 
     Attributes
     ----------
-    dataset
     paper : Paper
         Of whose kind it is.
     place : str

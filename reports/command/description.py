@@ -32,7 +32,6 @@ class Asked:
     ----------
     datasets, name, patterns, claims_file, only_mine, trajectories, exports : as the command takes them
     settings : values by the names that `marginaudit.reports.command.options.configs` takes
-    description : Path or None
     by_datasets, by_patterns, by_file : str
         What asks for the datasets, the claims and their file, as errors say it; "" for the arguments themselves.
     """

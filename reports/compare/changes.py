@@ -27,7 +27,6 @@ class Comparison:
 
     Attributes
     ----------
-    old, new : Side
     settings : list of (name, old, new)
         Versions, settings and files that are not the same.
     changes : list of Change

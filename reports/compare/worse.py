@@ -35,7 +35,6 @@ class Change:
         The dataset with its settings.
     what : str
         ``premise``, ``verdict``, ``evidence``, the name of a number, or ``row`` where only one report has such a row.
-    old, new : str, float or None
     direction : "worse", "gone", "added" or "better"
         A row that is gone is not worse; one that is added is worse where it is violated or broken.
     text : str

@@ -47,11 +47,8 @@ class Arm:
         Its own embedding plays no part.
     kind : str
         What the embedding at 1 is: "unit", "gaussian" or "given".
-    dimension : int
-    seed : int or None
     end : (tokens, dimension) array
         The embedding at 1.
-    config : Config
     certify : bool
         Directions whose error bars leave more than `WIDE` of them open are enclosed in ball arithmetic, where that
         can be done.

@@ -52,8 +52,6 @@ class AuditTask(Task):
 
     Attributes
     ----------
-    source : Source
-    claims : tuple of Claim
     config : how its run is made
     exports : names of `marginaudit.claims.settings.EXPORTS`
     claim_timeout : float

@@ -79,21 +79,16 @@ class Spec:
 
     Attributes
     ----------
-    name : str
     text : str
         The file itself.
-    paper : Paper
     sweeps : Sweeps
         The paper's.
-    data : tuple of DataSpec
     configs : tuple
         The settings of the runs on each dataset and seed.
-    seeds : tuple of int
     keep : tuple of str
         The results that are kept.
     cell : tuple of str
         The columns that were given as lists or ranges: a cell of the grid is a value of each.
-    layout : Layout or None
     """
 
     name: str

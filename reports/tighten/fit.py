@@ -36,9 +36,7 @@ class Exponent:
 
     Attributes
     ----------
-    factor : str
     range : (least, most)
-    measured, bound : float or None
     interval : (low, high), or None
     decades : float or None
         Powers of ten by which the room between the two grows as the factor goes from its least value to its most.
@@ -78,14 +76,11 @@ class Tightened:
         wherever the statement speaks on all of these runs, error bars counted.
     informative : float or None
         The same where the bound as it stands says something.
-    nearest : Nearest
-    clock : str
     window : (first, last) or None
         Steps that all runs have, over which powers are found; None where there are less than two, and powers are
         those at the entry of each run with the least room.
     window_says : bool
         Whether the bound says something there.
-    exponents : tuple of Exponent
     unknown : int
         Entries left out since their error bars are infinite.
     """

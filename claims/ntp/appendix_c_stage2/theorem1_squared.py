@@ -53,7 +53,6 @@ class Law:
     ----------
     start : float
         t_2.
-    alpha, beta : float
     """
 
     start: float

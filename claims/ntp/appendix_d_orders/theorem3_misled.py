@@ -67,7 +67,6 @@ class Misled:
 
     Attributes
     ----------
-    rival : Rival
     copies : int or None
         The fewest that surely reach the attention of x_0; None for more than `BUILDABLE`.
     answered_below : int or None

@@ -43,7 +43,6 @@ class DrawnSequence:
     query, following : int
         x_T and x_{T+1}.
     Y, Z : (vocabulary, vocabulary) matrices
-    scale : int
     """
 
     vocabulary: tuple[Token, ...]

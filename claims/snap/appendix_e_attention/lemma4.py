@@ -55,7 +55,6 @@ class Place:
 
     Attributes
     ----------
-    step : int
     z : Approximation, shape (pairs,)
         Taken as it is, without error.
     own : Overlap

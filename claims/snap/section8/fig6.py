@@ -123,7 +123,6 @@ class MedianBounds:
 
     Attributes
     ----------
-    pairs : tuple of CellPair
     low, high : (pairs,) arrays
         Infinite where there are too few seeds.
     """

@@ -50,7 +50,6 @@ class Panel:
 
     Attributes
     ----------
-    order : QueryOrder
     part : QueryOrder
         Its relations between the tokens that are drawn: all, or of a large order those that break an assumption.
     tokens, edges : sets

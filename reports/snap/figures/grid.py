@@ -60,7 +60,6 @@ def recall(data: SequenceClasses, Z: Floats) -> Floats:
 
     Parameters
     ----------
-    data : SequenceClasses
     Z : (seeds, cells, queries, contextual) array
     """
     own = (data.P > 0) & ((data.P > 0).sum(axis=0) == 1)

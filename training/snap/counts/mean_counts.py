@@ -23,7 +23,6 @@ class Means:
     N, mean, M : (records,) arrays
     x, excess : arrays
         M h(N-bar), and exp of it less 1.
-    eta : float
     """
 
     N: Integers
