@@ -1,18 +1,23 @@
-"""A run on sequence classes that somebody else trained and recorded, judged by what its file holds alone."""
+"""A run on sequence classes that somebody else recorded: judged by its file alone, and beside Lemma 1's SGD."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
+from marginaudit.claims.answers.conformity import Conformity
 from marginaudit.claims.claim import NotJudged
 from marginaudit.claims.run import Progress, Rows
-from marginaudit.claims.snap.config import ClassConfig
+from marginaudit.claims.snap.config import ClassConfig, RecordedClassConfig
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.snap.training import dominant
 from marginaudit.claims.values.json_data import finite
+from marginaudit.orders import InputError, printable, shown_path
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.training.snap.recorded.trajectory import ClassTrajectory, read_class_trajectory
+from marginaudit.training.conformity import Departure
+from marginaudit.training.snap.recorded.conformity import compared_classes
+from marginaudit.training.snap.recorded.trajectory import ClassTrajectory, read_class_trajectory, read_weights
 
 SAMPLED = (
     "The statements are about the limit of long sequences; where the run draws its sequences, sampling noise, of which "
@@ -96,3 +101,29 @@ class RecordedClassRun(ClassRun):
             for i, t in enumerate(found.step)
         ]
         return header, table
+
+
+def _place(at: Departure) -> str:
+    """Y's column, Z's row, or the draws."""
+    of = "query" if at.stage == "Z" else "token" if at.explained == "chance" else "next token"
+    return f"{at.stage}, step {at.step}, {of} {printable(at.token)}"
+
+
+def conformity(
+    dataset: SequenceClasses, origin: str, file: Path, config: RecordedClassConfig, progress: Callable[[float], None]
+) -> Conformity:
+    """Compare the Y and Z of a file with Lemma 1's steps.
+
+    Raises
+    ------
+    InputError
+        The file is no trajectory of the dataset, or holds the logits of its classes in place of Y.
+    """
+    decoder, attention = read_weights(file, dataset)
+    M = dataset.M
+    if decoder.weights.shape[1] != M:
+        expected = f"(n, {M}, {M}), as a step moves the decoder"
+        raise InputError(f"{shown_path(file)}: Y", got=f"shape {decoder.weights.shape}", expected=expected)
+    found = compared_classes(dataset, decoder, attention, config.eta_Y, config.eta_Z, progress)
+    algorithm = "SGD on one sequence a step"
+    return Conformity(printable(dataset.name), shown_path(str(file)), tuple(found), algorithm, _place)

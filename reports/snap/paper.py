@@ -113,7 +113,7 @@ class ScanAndSnapPaper(Paper):
         progress: Callable[[float], None],
     ) -> "Conformity":
         """A recorded run beside Lemma 1's SGD."""
-        from marginaudit.claims.snap.conformity import conformity
+        from marginaudit.claims.snap.recorded_run import conformity
 
         return conformity(dataset, origin, file, config, progress)
 
