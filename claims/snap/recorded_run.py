@@ -15,7 +15,7 @@ from marginaudit.claims.snap.training import dominant
 from marginaudit.claims.values.json_data import finite
 from marginaudit.orders import InputError, printable, shown_path
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.training.conformity import Departure
+from marginaudit.training.departure import Departure
 from marginaudit.training.snap.recorded.conformity import compared_classes
 from marginaudit.training.snap.recorded.trajectory import ClassTrajectory, read_class_trajectory, read_weights
 
