@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,61 +12,15 @@ from marginaudit.claims.answers.sweeps import Sweeps
 from marginaudit.claims.claim import NOT_STATED, Claim
 from marginaudit.claims.run import BaseRun, Progress, Rows
 from marginaudit.claims.standing import Implication, Status, require_proof
-from marginaudit.claims.values.grid import Grid
+from marginaudit.claims.table import Table
 from marginaudit.claims.values.json_data import finite
 from marginaudit.claims.verdict import Evidence
 from marginaudit.orders import InputError, Kind
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
-    from pandas import DataFrame
 
     from marginaudit.margins.rational import Matrix
-
-
-class Table(ABC):
-    """A table of runs' results: a class to derive from.
-
-    Attributes
-    ----------
-    name : str
-        In `marginaudit table`, in report.json and of its CSV file.
-    heading, introduction : str
-        What stands above it on the page.
-    columns : of its CSV file, the dataset's first
-    """
-
-    name: str
-    heading: str
-    introduction: str
-    columns: tuple[str, ...]
-
-    @abstractmethod
-    def of(self, run: Any) -> Any:
-        """Plain data of a run, as report.json has them."""
-
-    @abstractmethod
-    def records(self, data: Any) -> Iterable[Mapping[str, Any]]:
-        """Rows by column of one dataset's data."""
-
-    @abstractmethod
-    def grids(self, name: str, data: Any) -> list[Grid]:
-        """One dataset's data for a reader, with the dataset's name."""
-
-    def beside(self, found: Sequence[tuple[str, Any]]) -> list[Grid]:
-        """Several runs of one dataset beside each other, given by name with their data."""
-        return []
-
-    def rows(self, found: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
-        """Rows by column of all datasets, given by name with their data."""
-        return [{"dataset": name, **record} for name, data in found for record in self.records(data)]
-
-    def frame(self, found: Iterable[tuple[str, Any]]) -> "DataFrame":
-        """`rows` as pandas has them, NaN where nothing is known."""
-        from pandas import DataFrame
-
-        frame = DataFrame(self.rows(found), columns=list(self.columns))
-        return frame.where(frame.notna(), nan).infer_objects()
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import Field, dataclass, field, fields
 from enum import Flag, StrEnum, auto
 from typing import Any, Literal
 
-from marginaudit.claims.values.grid import bound, brief
 from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.values.numbers import bound, brief
 from marginaudit.claims.values.reportable import (
     READERS,
     Number,

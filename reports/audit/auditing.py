@@ -15,8 +15,8 @@ from marginaudit.claims.row import ReportRow, evidence_text, names
 from marginaudit.claims.run import BaseRun
 from marginaudit.claims.settings import CLAIM_TIMEOUT
 from marginaudit.claims.standing import Standing, Status
-from marginaudit.claims.values.grid import NONE, bound
 from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.values.numbers import NONE, bound
 from marginaudit.claims.verdict import Output, Verdict
 from marginaudit.orders import counted
 from marginaudit.orders.assumption import as_document

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marginaudit.claims.values.grid import NONE
+from marginaudit.claims.values.numbers import NONE
 from marginaudit.reports.command.arguments import CLAIMS, JSON, ONE_PAPER, ledger, matching, one_claim, papers
 from marginaudit.reports.command.console import print_table, print_texts, print_wrapped, width
 from marginaudit.reports.command.output import print_json

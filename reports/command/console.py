@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from marginaudit.claims.values.grid import at_most, brief
+from marginaudit.claims.values.numbers import at_most, brief
 from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import counted, printable, shortened
 from marginaudit.reports.command.output import print_json, standard_output, tell
@@ -23,7 +23,7 @@ from marginaudit.reports.plots.style import VERDICTS
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from marginaudit.claims.values.grid import Grid
+    from marginaudit.claims.table import Captioned
 
 PIPED_WIDTH = 200
 """Width of a table in a pipe, unless COLUMNS gives another."""
@@ -32,8 +32,8 @@ PIPED_WIDTH = 200
 MOST_ROWS, LONGEST_CELL = 60, 300
 """Most rows of a summary, and most characters of its cells."""
 
-GRID_WIDTH = 80
-"""Width of a table of texts, in characters."""
+TEXT_WIDTH = 80
+"""Width of texts and of papers' tables, in characters."""
 
 
 LONGEST_WORD = 60
@@ -72,23 +72,23 @@ def upper_bound(value: float | None) -> Text:
     return Text(at_most(value), justify="right")
 
 
-def print_grid(grid: "Grid") -> None:
-    """Print a table of texts with its notes; only its long columns wrap."""
-    _print_title(grid.title)
+def print_captioned(one: "Captioned") -> None:
+    """Print a table with its notes; only its columns of words wrap."""
+    _print_title(one.caption)
     table = Table(box=None, pad_edge=False)
-    for column, name in enumerate(grid.header):
+    for name, words in zip(one.header, one.words, strict=True):
         table.add_column(
             Text(printable(name)),
             header_style="dim",
-            justify="left" if column in grid.words else "right",
+            justify="left" if words else "right",
             overflow="fold",
-            no_wrap=column not in grid.long,
+            no_wrap=not words,
         )
-    for row in grid.rows:
+    for row in one.rows:
         table.add_row(*[Text(printable(cell)) for cell in row])
-    _print(table, width=GRID_WIDTH)
-    for note in grid.notes:
-        _print(Text(printable(note)), width=GRID_WIDTH)
+    _print(table, width=TEXT_WIDTH)
+    for note in one.notes:
+        _print(Text(printable(note)), width=TEXT_WIDTH)
     _print()
 
 
@@ -143,10 +143,10 @@ def _fitted(wanted: Sequence[int], words: Sequence[int], room: int) -> list[int]
 
 
 def print_texts(title: str, texts: Mapping[str, str]) -> None:
-    """Print named texts, wrapped at blanks only; in a pipe at `GRID_WIDTH`."""
+    """Print named texts, wrapped at blanks only; in a pipe at `TEXT_WIDTH`."""
     _print_title(title)
     left = max(map(len, texts)) + 2
-    room = max(width(GRID_WIDTH) - left, 1)
+    room = max(width(TEXT_WIDTH) - left, 1)
     for name, text in texts.items():
         lines = wrap(printable(text), room, break_long_words=False, break_on_hyphens=False)
         for i, line in enumerate(lines):
@@ -165,8 +165,8 @@ def print_names(kind: str, names: Mapping[str, str], *, as_json: bool) -> None:
 
 
 def print_wrapped(text: str) -> None:
-    """Print a text, wrapped at blanks only; in a pipe at `GRID_WIDTH`."""
-    for line in wrap(printable(text), width(GRID_WIDTH), break_long_words=False, break_on_hyphens=False):
+    """Print a text, wrapped at blanks only; in a pipe at `TEXT_WIDTH`."""
+    for line in wrap(printable(text), width(TEXT_WIDTH), break_long_words=False, break_on_hyphens=False):
         print_line(line)
 
 

@@ -11,7 +11,7 @@ from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import cases_of, load, once_each, with_trajectories
 from marginaudit.reports.command.arguments import DATASETS, JSON, PAPER, TRAJECTORIES, AsksPapers, OneOfPapers, papers
-from marginaudit.reports.command.console import print_grid, print_names, progress_bar
+from marginaudit.reports.command.console import print_captioned, print_names, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json, print_text, tell
 from marginaudit.reports.command.usage import OneOf
@@ -20,7 +20,8 @@ from marginaudit.reports.page.latex import latex
 from marginaudit.reports.processes import one_thread
 
 if TYPE_CHECKING:
-    from marginaudit.claims.paper import Paper, Table
+    from marginaudit.claims.paper import Paper
+    from marginaudit.claims.table import Table
 
 
 def tables() -> "dict[str, tuple[Paper, Table]]":
@@ -39,7 +40,7 @@ def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
     "--format",
     "form",
     type=OneOf(["csv", "latex", "markdown"]),
-    help="Write the table as a file of this kind has it; LaTeX needs its packages booktabs and graphicx.",
+    help="Write the table as a file of this kind has it; LaTeX needs its packages booktabs and longtable.",
 )
 @TRAJECTORIES
 @PAPER
@@ -70,13 +71,13 @@ def table(
     if form == "csv":
         print_text(csv_table(chosen.columns, chosen.rows(answers)))
         return 0
-    grids = [grid for dataset, answer in answers for grid in chosen.grids(dataset, answer)]
-    grids += chosen.beside(answers) if trajectories else []
+    found = [one for dataset, answer in answers for one in chosen.captioned(dataset, answer)]
+    found += chosen.beside(answers) if trajectories else []
     if form is not None:
-        print_text((latex if form == "latex" else markdown)(grids))
+        print_text((latex if form == "latex" else markdown)(found))
     else:
-        for grid in grids:
-            print_grid(grid)
+        for one in found:
+            print_captioned(one)
     return 0
 
 

@@ -9,7 +9,7 @@ from rich.text import Text
 from marginaudit.claims.row import CARRIED_OVER, evidence_text
 from marginaudit.claims.row import names as columns_of
 from marginaudit.claims.standing import Fault
-from marginaudit.claims.values.grid import bound, brief
+from marginaudit.claims.values.numbers import bound, brief
 from marginaudit.claims.verdict import Output, Verdict
 from marginaudit.orders import counted, shortened
 from marginaudit.reports.audit.auditing import Audit

@@ -4,8 +4,8 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from marginaudit.claims.values.grid import NONE
 from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.values.numbers import NONE
 from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import InputError
 from marginaudit.reports.compare.reading import SHA256, Side

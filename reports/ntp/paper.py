@@ -9,10 +9,11 @@ from marginaudit.claims.answers.results import Lists, Solved, Trained
 from marginaudit.claims.answers.sweeps import Sweeps
 from marginaudit.claims.claim import Claim
 from marginaudit.claims.ntp.config import PAPER_STEPS, Config, RecordedConfig
-from marginaudit.claims.paper import Figure, Paper, Space, Table
+from marginaudit.claims.paper import Figure, Paper, Space
 from marginaudit.claims.run import Progress, Rows
-from marginaudit.claims.values.grid import NONE
+from marginaudit.claims.table import Table
 from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.values.numbers import NONE
 from marginaudit.orders import Kind
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from marginaudit.claims.paper import Paper, Table
+from marginaudit.claims.paper import Paper
 from marginaudit.claims.row import evidence_text, names
-from marginaudit.claims.values.grid import Grid, bound, brief
+from marginaudit.claims.table import Captioned, Table
+from marginaudit.claims.values.numbers import bound, brief
 from marginaudit.claims.verdict import Output
 from marginaudit.orders import printable
 from marginaudit.reports.page.files import csv_text
@@ -18,8 +19,6 @@ from marginaudit.reports.page.latex import latex, latex_text
 
 EXPORTED = (".tex", ".bib", ".md", ".parquet", ".pdf")
 """Endings of exported files."""
-
-NAMES = frozenset(range(3))
 
 TOOL = """@misc{{marginaudit,
   title = {{marginaudit: numerical audits of theorems on how transformers train}},
@@ -45,9 +44,8 @@ def exported(papers: Sequence[Paper], document: Mapping[str, Any], formats: Iter
             write, ending = WRITERS[form]
             files[f"tables/verdicts.{ending}"] = write(list(_verdicts(document)))
             for table, found in tables:
-                files[f"tables/{table.name}.{ending}"] = write(
-                    [g for name, data in found for g in table.grids(name, data)]
-                )
+                of_datasets = [one for name, data in found for one in table.captioned(name, data)]
+                files[f"tables/{table.name}.{ending}"] = write(of_datasets)
         if form == "latex":
             files["tables/references.bib"] = references(papers)
     return files
@@ -71,18 +69,16 @@ def tables_of(papers: Sequence[Paper], document: Mapping[str, Any]) -> Iterator[
             yield table, [(data["name"], data[table.name]) for data in own]
 
 
-def _verdicts(document: Mapping[str, Any]) -> Iterator[Grid]:
+def _verdicts(document: Mapping[str, Any]) -> Iterator[Captioned]:
     """The verdicts on each dataset."""
+    from pandas import DataFrame
+
     columns = [name for name in names(Output.TABLE) if name != "dataset"]
+    header = [name.replace("_", " ") for name in columns]
     for data in document["datasets"]:
         rows = [row for row in document["verdicts"] if row["dataset"] == data["name"]]
-        yield Grid(
-            f"Verdicts on {data['name']}",
-            tuple(name.replace("_", " ") for name in columns),
-            tuple(tuple(_of_row(row, name) for name in columns) for row in rows),
-            (),
-            words=NAMES,
-        )
+        frame = DataFrame([[_of_row(row, name) for name in columns] for row in rows], columns=header)
+        yield Captioned(frame, f"Verdicts on {data['name']}", numbers=header[3:])
 
 
 def _of_row(row: Mapping[str, Any], name: str) -> str:
@@ -129,17 +125,16 @@ def flat(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
-def markdown(grids: Sequence[Grid]) -> str:
-    """Tables of GitHub's Markdown, each under its title."""
-    return "\n".join(_markdown(grid) for grid in grids)
+def markdown(tables: Sequence[Captioned]) -> str:
+    """Tables of GitHub's Markdown, each under its caption."""
+    return "\n".join(_markdown(one) for one in tables)
 
 
-def _markdown(grid: Grid) -> str:
-    rules = ["---" if column in grid.words else "---:" for column in range(len(grid.header))]
-    lines = [f"**{_markdown_text(grid.title)}**", ""]
-    lines += [f"| {' | '.join(cells)} |" for cells in ([_markdown_text(name) for name in grid.header], rules)]
-    lines += [f"| {' | '.join(_markdown_text(cell) for cell in row)} |" for row in grid.rows]
-    lines += [line for note in grid.notes for line in ("", _markdown_text(note))]
+def _markdown(one: Captioned) -> str:
+    lines = [f"**{_markdown_text(one.caption)}**", ""]
+    header, *rows = ([_markdown_text(cell) for cell in row] for row in (one.header, *one.rows))
+    lines += [f"| {' | '.join(row)} |" for row in (header, ["---" if words else "---:" for words in one.words], *rows)]
+    lines += [line for note in one.notes for line in ("", _markdown_text(note))]
     return "\n".join(lines) + "\n"
 
 

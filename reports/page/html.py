@@ -18,8 +18,9 @@ from marginaudit.claims.by_proof import own_proof
 from marginaudit.claims.claim import IN_DOLLARS
 from marginaudit.claims.paper import Paper
 from marginaudit.claims.row import CARRIED_OVER
-from marginaudit.claims.values.grid import Grid, bound, brief, powers
+from marginaudit.claims.table import Captioned
 from marginaudit.claims.values.json_data import witness_text
+from marginaudit.claims.values.numbers import bound, brief, powers
 from marginaudit.claims.verdict import Evidence, Verdict
 from marginaudit.orders import counted, printable
 from marginaudit.reports.audit.auditing import Audit, Row
@@ -184,7 +185,7 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
         "findings": _findings(own),
         "standings": standings(own),
         "tables": [
-            (table, [_grid(grid) for data in datasets for grid in table.grids(data["name"], data[table.name])])
+            (table, [_table(one) for data in datasets for one in table.captioned(data["name"], data[table.name])])
             for table in paper.tables
         ],
     }
@@ -289,13 +290,13 @@ def _sections(paper: Paper) -> str:
     return template.read_text(encoding="utf-8") if template is not None and template.is_file() else ""
 
 
-def _grid(grid: Grid) -> dict[str, Any]:
-    """The first lines of a table."""
-    shown: dict[str, Any] = _visible({"title": grid.title, "header": grid.header, "notes": grid.notes})
-    more = len(grid.rows) - MOST_LINES
-    if more > 0:
-        shown["notes"].append(f"{counted(more, 'more line is', 'more lines are')} in tables/*.csv.")
-    return shown | {"rows": _visible(grid.rows[:MOST_LINES]), "words": grid.words, "long": grid.long}
+def _table(one: Captioned) -> dict[str, Any]:
+    """Template variables of a table: its first lines, and how many more there are."""
+    rows, notes = one.rows, list(one.notes)
+    if (more := len(rows) - MOST_LINES) > 0:
+        notes.append(f"{counted(more, 'more line is', 'more lines are')} in tables/*.csv.")
+    shown = {"caption": one.caption, "header": one.header, "rows": rows[:MOST_LINES], "notes": notes}
+    return {name: _visible(value) for name, value in shown.items()} | {"words": one.words}
 
 
 def prose(text: str) -> str:

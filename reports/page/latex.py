@@ -1,42 +1,29 @@
-r"""Tables for a LaTeX paper, no wider than a line and no higher than a page; of any DataFrame too."""
+r"""Tables for a LaTeX paper, which break over its pages; of any DataFrame too."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from numbers import Real
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from marginaudit.claims.values.grid import NONE, Grid, at_least, at_most, brief
+from marginaudit.claims.table import Captioned, cell_text
+from marginaudit.claims.values.numbers import at_least, at_most, brief
 from marginaudit.orders import InputError, printable, shown
 from marginaudit.reports.page.typeset import FORMULA, typeset
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-NEEDS = "% Needs \\usepackage{booktabs} and \\usepackage{graphicx}.\n"
+NEEDS = "% Needs \\usepackage{booktabs} and \\usepackage{longtable}.\n"
 
-TABLE = r"""\begin{table}
-\centering\footnotesize
-\caption{%s}
-\label{tab:%s}
-\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%%
-\begin{tabular}{%s}
-\toprule
-%s\midrule
-%s\bottomrule
-\end{tabular}}
-\end{table}
+OPENING = r"""{\scriptsize\setlength{\tabcolsep}{3pt}
+\setlength{\LTleft}{0pt plus 1fill minus 1fill}\setlength{\LTright}{\LTleft}
 """
-
-LINES_A_PAGE = 46
+"""Small print; a table wider than a line stands out into both margins."""
 
 LONG_COLUMN = "p{6.5cm}"
 
 LONGEST_LINE = 40
-"""Characters in a line of a long column."""
-
-TABLES_WAITING = 12
-r"""Tables between two \clearpage: TeX holds at most 18 floats."""
+"""Characters of the longest cell of a column that is not broken over lines."""
 
 GAP = "\0"
 
@@ -58,51 +45,43 @@ LATEX = {
 } | {character: f"\\{character}" for character in "&%$#_{}"}
 
 
-def latex(grids: Sequence[Grid]) -> str:
-    r"""Tables of LaTeX with the rules of its package booktabs, each with its title as caption and as label.
-
-    A table of more than `LINES_A_PAGE` lines becomes several.
-    """
+def latex(tables: Sequence[Captioned]) -> str:
+    """Tables that break over pages by LaTeX's package longtable; labels are made of captions."""
     written: list[str] = []
     labels: Counter[str] = Counter()
-    for grid in grids:
-        parts = list(_parts(grid))
-        for number, rows in enumerate(parts, 1):
-            which = f" (part {number} of {len(parts)})" if len(parts) > 1 else ""
-            name, colon, what = f"{grid.title}{which}".rstrip(".").partition(": ")
-            notes = [latex_prose(f"{note.rstrip('.')}.") for note in grid.notes]
-            caption = " ".join([latex_text(f"{name}{colon}") + latex_prose(f"{what}."), *notes])
-            label = re.sub("[^a-z0-9]+", "-", grid.title.lower()).strip("-")
-            labels[label] += 1
-            same = f"-{labels[label]}" if labels[label] > 1 else ""
-            header, *body = ([latex_text(name) for name in grid.header], *(_cells(grid, row) for row in rows))
-            lines = [" & ".join(cells) + " \\\\\n" for cells in (header, *body)]
-            table = TABLE % (caption, f"{label}{same}", _columns(grid), lines[0], "".join(lines[1:]))
-            written.append(table if (len(written) + 1) % TABLES_WAITING else f"{table}\\clearpage\n")
+    for one in tables:
+        label = re.sub("[^a-z0-9]+", "-", one.caption.lower()).strip("-")
+        labels[label] += 1
+        same = f"-{labels[label]}" if labels[label] > 1 else ""
+        written.append(_longtable(one, f"tab:{label}{same}"))
     return NEEDS + "\n".join(written)
 
 
-def _parts(grid: Grid) -> Iterator[Sequence[tuple[str, ...]]]:
-    """The rows in chunks that fit a page."""
-    start = filled = 0
-    for end, row in enumerate(grid.rows):
-        height = max([1, *(-(-len(row[column]) // LONGEST_LINE) for column in grid.long)])
-        if filled and filled + height > LINES_A_PAGE:
-            yield grid.rows[start:end]
-            start, filled = end, 0
-        filled += height
-    yield grid.rows[start:]
+def _longtable(one: Captioned, label: str) -> str:
+    from pandas import DataFrame
 
-
-def _columns(grid: Grid) -> str:
-    wide = {column for column in grid.long if any(len(row[column]) > LONGEST_LINE for row in grid.rows)}
-    return "".join(
-        LONG_COLUMN if column in wide else "l" if column in grid.words else "r" for column in range(len(grid.header))
+    name, colon, what = one.caption.rstrip(".").partition(": ")
+    notes = [latex_prose(f"{note.rstrip('.')}.") for note in one.notes]
+    words, rows = one.words, one.rows
+    longest = [max(map(len, column)) for column in zip(one.header, *rows, strict=True)]
+    cells = [
+        [(latex_text if word else _latex_number)(cell) for word, cell in zip(words, row, strict=True)] for row in rows
+    ]
+    body = DataFrame(cells, columns=[latex_text(name) for name in one.header]).to_latex(
+        index=False,
+        longtable=True,
+        escape=False,
+        caption=" ".join([latex_text(f"{name}{colon}") + latex_prose(f"{what}."), *notes]),
+        label=label,
+        column_format="".join(map(_alignment, words, longest)),
     )
+    return f"{OPENING}{body}}}\n"
 
 
-def _cells(grid: Grid, row: Sequence[str]) -> list[str]:
-    return [latex_text(cell) if column in grid.words else _latex_number(cell) for column, cell in enumerate(row)]
+def _alignment(word: bool, longest: int) -> str:
+    if not word:
+        return "r"
+    return LONG_COLUMN if longest > LONGEST_LINE else "l"
 
 
 def latex_text(text: str) -> str:
@@ -160,53 +139,38 @@ def to_latex(frame: "DataFrame", caption: str) -> str:
 
     >>> from pandas import DataFrame
     >>> found = DataFrame({"claim": ["my_claim", "other"], "verdict": ["violated", "holds"], "slack": [2e-9, None]})
-    >>> print(to_latex(found[found["verdict"] == "violated"], "What is violated"))
-    % Needs \usepackage{booktabs} and \usepackage{graphicx}.
-    \begin{table}
-    \centering\footnotesize
-    \caption{What is violated.}
-    \label{tab:what-is-violated}
-    \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
-    \begin{tabular}{llr}
+    >>> print(to_latex(found[found["verdict"] == "violated"], "What is violated"))  # doctest: +ELLIPSIS
+    % Needs \usepackage{booktabs} and \usepackage{longtable}.
+    {\scriptsize\setlength{\tabcolsep}{3pt}
+    \setlength{\LTleft}{0pt plus 1fill minus 1fill}\setlength{\LTright}{\LTleft}
+    \begin{longtable}{llr}
+    \caption{What is violated.} \label{tab:what-is-violated} \\
     \toprule
     claim & verdict & slack \\
     \midrule
-    my\_claim & violated & $2 \times 10^{-9}$ \\
+    \endfirsthead
+    ...
     \bottomrule
-    \end{tabular}}
-    \end{table}
+    \endlastfoot
+    my\_claim & violated & $2 \times 10^{-9}$ \\
+    \end{longtable}
+    }
     <BLANKLINE>
     """
     from pandas import DataFrame
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     if not isinstance(frame, DataFrame):
         raise InputError("to_latex", got=shown(frame), expected="a DataFrame, such as a Report's to_dataframe()")
     if frame.columns.empty:
         raise InputError("to_latex", got="no column", expected="a DataFrame with one or more")
-    words = [is_bool_dtype(kind) or not is_numeric_dtype(kind) for kind in frame.dtypes]
-    rows = [_values(frame.columns, row) for row in frame.itertuples(index=False, name=None)]
-    long = {i for row in rows for i, cell in enumerate(row) if words[i] and len(cell) > LONGEST_LINE}
-    header = tuple(str(name).replace("_", " ") for name in frame.columns)
-    named = frozenset(i for i, word in enumerate(words) if word)
-    return latex([Grid(caption, header, tuple(rows), (), words=named, long=frozenset(long))])
+    rows = [_texts(frame.columns, row) for row in frame.itertuples(index=False, name=None)]
+    header = [str(name).replace("_", " ") for name in frame.columns]
+    numbers = [name for name, words in zip(header, Captioned(frame, caption).words, strict=True) if not words]
+    return latex([Captioned(DataFrame(rows, columns=header), caption, numbers=numbers)])
 
 
-def _values(names: Iterable[str], row: Sequence[Any]) -> tuple[str, ...]:
+def _texts(names: Iterable[str], row: Sequence[Any]) -> list[str]:
     """A row of a frame as texts; the bound of a verdict is rounded to its safe side."""
     columns = list(zip(names, row, strict=True))
     rounded = {"upper": at_most, "lower": at_least}.get(str(dict(columns).get("side")), brief)
-    return tuple(_value(value, rounded if name == "bound" else brief) for name, value in columns)
-
-
-def _value(value: Any, written: Callable[[float], str]) -> str:
-    from pandas import isna
-
-    if isna(value) is True:  # it is an array for each list
-        return NONE
-    if isinstance(value, int) and not isinstance(value, bool):
-        return written(value)
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return str(value)
-    number = float(value)
-    return written(int(number) if number.is_integer() else number)
+    return [cell_text(value, rounded if name == "bound" else brief) for name, value in columns]

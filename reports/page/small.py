@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from marginaudit.claims.values.grid import brief
+from marginaudit.claims.values.numbers import brief
 from marginaudit.orders import counted, printable
 
 

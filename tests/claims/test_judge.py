@@ -18,7 +18,7 @@ from marginaudit.claims.ntp.appendix_c_stage2 import theorem1
 from marginaudit.claims.row import ReportRow
 from marginaudit.claims.series import series
 from marginaudit.claims.standing import Severity, Standing, Status
-from marginaudit.claims.values.grid import bound
+from marginaudit.claims.values.numbers import bound
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER
 from marginaudit.reports.audit import auditing

@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from marginaudit.claims.answers.sweeps import Design, Generator, Result, Sweeps
-from marginaudit.claims.paper import Figure, Paper, Space, Table
+from marginaudit.claims.paper import Figure, Paper, Space
 from marginaudit.claims.run import Rows
 from marginaudit.claims.settings import COUNT
-from marginaudit.claims.values.grid import Grid, brief
+from marginaudit.claims.table import Table
 from marginaudit.margins.rational import Vector, written
 from marginaudit.reports.starts.paper import BELOW_LARGEST as START
 from marginaudit.reports.starts.paper import NUMBERS, STEPS, MeanConfig, MeanRun, Numbers
@@ -32,18 +32,11 @@ def line(run: MeanRun) -> "Drawing":
 
 class Means(Table):
     name = "means"
-    heading = "Means"
-    introduction = "Where descent ends."
+    heading = "Where descent ends"
     columns = ("dataset", "mean", "end")
 
-    def of(self, run: MeanRun) -> dict[str, float]:
-        return {"mean": run.dataset.mean, "end": float(run.w.value[-1])}
-
-    def records(self, data: dict[str, float]) -> list[dict[str, float]]:
-        return [data]
-
-    def grids(self, name: str, data: dict[str, float]) -> list[Grid]:
-        return [Grid(name, ("mean", "end"), ((brief(data["mean"]), brief(data["end"])),), ())]
+    def of(self, run: MeanRun) -> list[dict[str, float]]:
+        return [{"mean": run.dataset.mean, "end": float(run.w.value[-1])}]
 
 
 class NumberSpace(Space):

@@ -1,7 +1,7 @@
 """The measured direction errors of both stages of Algorithm 1 against their O(log t/t) and O(log^2 t/t) bounds."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -11,9 +11,9 @@ from marginaudit.claims.ntp.algorithm1 import LISTED_STEPS
 from marginaudit.claims.ntp.appendix_b_stage1 import proposition1
 from marginaudit.claims.ntp.appendix_c_stage2 import theorem1
 from marginaudit.claims.ntp.run import NotAlgorithm1, Run
-from marginaudit.claims.paper import Table
-from marginaudit.claims.values.grid import NONE, Grid, at_least, at_most, brief
+from marginaudit.claims.table import Captioned, Table
 from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.values.numbers import NONE, at_least, at_most, brief
 
 Stage = Literal["stage1", "stage2"]
 
@@ -64,19 +64,14 @@ class Direction(Table):
             for row in data[stage]:
                 yield {"stage": int(stage[-1]), "note": " ".join(data["notes"][stage]) or None} | row
 
-    def grids(self, name: str, data: Mapping[str, Any]) -> list[Grid]:
-        """A grid a stage."""
+    def captioned(self, name: str, data: Mapping[str, Any]) -> list[Captioned]:
+        """A table a stage."""
         return [
-            Grid(
-                title=f"{name}: {TITLES[stage]}",
-                header=HEADERS[stage],
-                rows=tuple(_cells(row) for row in data[stage]),
-                notes=_notes(data, stage),
-            )
+            _captioned(f"{name}: {TITLES[stage]}", HEADERS[stage], map(_cells, data[stage]), _notes(data, stage))
             for stage in BOUNDS
         ]
 
-    def beside(self, found: Sequence[tuple[str, Any]]) -> list[Grid]:
+    def beside(self, found: Sequence[tuple[str, Any]]) -> list[Captioned]:
         """Stage 2 of several runs: a row a step, 1 - cos of each run, and both bounds."""
         runs = [{row["step"]: row for row in data["stage2"]} for _, data in found]
         rows = []
@@ -85,7 +80,14 @@ class Direction(Table):
             cells = (_cells(run[step])[1] if step in run else NONE for run in runs)
             rows.append((_power(step), *cells, at_most(bound["bound"]), at_most(bound["sharp_bound"])))
         header = ("t", *(name for name, _ in found), *(HEADERS["stage2"][at] for at in COLUMN.values()))
-        return [Grid(title=f"All runs: {TITLES['stage2']}", header=header, rows=tuple(rows), notes=())]
+        return [_captioned(f"All runs: {TITLES['stage2']}", header, rows, ())]
+
+
+def _captioned(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], notes: tuple[str, ...]) -> Captioned:
+    """Rows of numbers as text."""
+    from pandas import DataFrame
+
+    return Captioned(DataFrame(list(rows), columns=list(header)), caption, notes, numbers=header)
 
 
 def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:

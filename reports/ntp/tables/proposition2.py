@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from marginaudit.claims.judgements import ALLOWANCE
 from marginaudit.claims.ntp.appendix_d_orders.proposition2 import ASSUMPTIONS, closed_form_value
 from marginaudit.claims.ntp.run import Run
-from marginaudit.claims.paper import Table
-from marginaudit.claims.values.grid import NONE, Grid, at_most, brief
+from marginaudit.claims.table import Captioned, Table
+from marginaudit.claims.values.numbers import NONE, at_most, brief
 from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin
 from marginaudit.orders.ntp import QueryOrder, Token
 
@@ -115,8 +115,10 @@ class Proposition2(Table):
                 for kind, value in row["predicted"].items()
             }
 
-    def grids(self, name: str, data: list[dict[str, Any]]) -> list[Grid]:
+    def captioned(self, name: str, data: list[dict[str, Any]]) -> list[Captioned]:
         """A line for the tokens of one query and class that have one solution."""
+        from pandas import DataFrame
+
         rows: list[tuple[str, ...]] = []
         for row in data:
             lines = _lines(row)
@@ -132,16 +134,8 @@ class Proposition2(Table):
         )
         said += dict.fromkeys(row["note"] for row in data if row["note"])
         said += [] if data else ["No sample relates two tokens, so no query has optimal tokens."]
-        return [
-            Grid(
-                title=f"{name}: x^T W_kq q by Proposition 2, solved and trained",
-                header=HEADER,
-                rows=tuple(rows),
-                notes=tuple(said),
-                words=frozenset({0, 1, 2}),
-                long=frozenset({0, 2}),
-            )
-        ]
+        caption = f"{name}: x^T W_kq q by Proposition 2, solved and trained"
+        return [Captioned(DataFrame(rows, columns=HEADER), caption, tuple(said), numbers=HEADER[3:])]
 
 
 def _unsolved(run: Run, solution: MaxMargin | None) -> str | None:
@@ -186,7 +180,7 @@ def _steps(run: Run) -> int:
     return int(run.trained.stage2.step[-1]) if run.trained.stopped else run.steps2
 
 
-HEADER = ("query", "class", "tokens", "predicted", "solved", "trained", "off by", "holds")
+HEADER = ["query", "class", "tokens", "predicted", "solved", "trained", "off by", "holds"]
 CLASSES = {"optimal": "optimal", "non_optimal": "non-optimal", "confused": "confused"}
 
 

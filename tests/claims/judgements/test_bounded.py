@@ -17,7 +17,7 @@ from marginaudit.claims.judgements import Bounded, Parts, Threshold
 from marginaudit.claims.judgements.bounded import first_step
 from marginaudit.claims.judgements.compare import UNDERFLOW, unseen
 from marginaudit.claims.series import Series, exact_series, series
-from marginaudit.claims.values.grid import bound, brief
+from marginaudit.claims.values.numbers import bound, brief
 from marginaudit.claims.verdict import LEAST, Evidence, Finding, Verdict
 from tests.claims.judgements.test_judgements import STEP, measured, run
 from tests.solutions import known

@@ -218,7 +218,7 @@ def test_odd_trajectories_break_nothing(
         assert found["ntp.theorem1.norm"].verdict is not Verdict.VIOLATED
         assert "the trajectory has no stage 2" in found["ntp.theorem1.norm"].detail
     for table in PAPER.tables:
-        table.grids("odd", table.of(run))
+        table.captioned("odd", table.of(run))
     json.dumps(finite(PAPER.facts(run)))
     PAPER.records(run)
 

@@ -199,5 +199,5 @@ def test_numbers_of_the_nearest_orthonormal_embedding_say_so() -> None:
             assert found.evidence is Evidence.FLOAT64, claim.id
             assert note in found.detail, claim.id
     for table in PAPER.tables:
-        assert note in str([list(grid.notes) for grid in table.grids("near", table.of(run))])
+        assert note in str([one.notes for one in table.captioned("near", table.of(run))])
     assert "note" not in train(replace(data, embedding=np.eye(2)), config, lambda _: None, said.append, "").answer

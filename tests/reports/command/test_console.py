@@ -6,15 +6,16 @@ import threading
 from pathlib import Path
 
 import pytest
+from pandas import DataFrame
 
-from marginaudit.claims.values.grid import Grid
+from marginaudit.claims.table import Captioned
 from marginaudit.claims.verdict import Verdict
 from marginaudit.orders.ntp import dataset_to_document, free_dataset
 from marginaudit.reports import LEDGER
 from marginaudit.reports.command.console import (
     MOST_ROWS,
     cell,
-    print_grid,
+    print_captioned,
     print_line,
     print_summary,
     print_table,
@@ -149,7 +150,7 @@ def test_names_in_a_header_are_text(
     title, header, *_ = printed(command, "train", path, "--steps", "2")
     assert title == "data, the limit of long sequences by Lemma 3's gradient and eq. 10"
     assert header.endswith(r"growth q\x07 a\x9b B n\x1b[31m[red]")
-    print_grid(Grid("T", ("a\x1b[red]",), (("b",),), ()))
+    print_captioned(Captioned(DataFrame({"a\x1b[red]": ["b"]}), "T"))
     assert capsys.readouterr().out.splitlines()[1].strip() == r"a\x1b[red]"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from marginaudit.claims.values.grid import brief
+from marginaudit.claims.values.numbers import brief
 from marginaudit.reports.command.cli import main
 from marginaudit.reports.page.exports import exported
 from tests.command_line import SHORT, SVOP, dataset_file, strict_json
@@ -62,7 +62,7 @@ def test_the_verdicts_for_latex_and_markdown_say_what_the_report_says(folder: Pa
     rows = strict_json((folder / "report.json").read_text(encoding="utf-8"))["verdicts"]
     tex = (folder / "tables" / "verdicts.tex").read_text(encoding="utf-8")
     text = (folder / "tables" / "verdicts.md").read_text(encoding="utf-8")
-    tables, titled = tex.split(r"\begin{table}")[1:], text.split("**Verdicts on ")[1:]
+    tables, titled = tex.split(r"\begin{longtable}")[1:], text.split("**Verdicts on ")[1:]
     for number, name in enumerate(("svop", "example-1")):
         own = [row for row in rows if row["dataset"] == name]
         own_tables = "".join(table for table in tables if f"Verdicts on {name}" in table)
@@ -71,7 +71,7 @@ def test_the_verdicts_for_latex_and_markdown_say_what_the_report_says(folder: Pa
         assert lines == [[row["claim"], row["verdict"], row["evidence"]] for row in own]
         cells = [line.split(" | ") for line in titled[number].splitlines() if line.startswith(("| ntp.", "| sharp."))]
         assert [line[1] for line in cells] == [row["verdict"] for row in own]
-        assert r"\begin{tabular}{lllrrrr}" in tables[number]
+        assert tables[number].startswith("{lllrrrr}")
         assert "| --- | --- | --- | ---: | ---: | ---: | ---: |" in titled[number]
         measured = [line[3] for line in cells]
         assert measured == [brief(row["measured"]) for row in own]

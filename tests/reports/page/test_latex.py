@@ -1,4 +1,4 @@
-r"""Exported LaTeX and BibTeX: what is escaped, how tables are cut and named; `test_engines.py` has TeX set them."""
+r"""Exported LaTeX and BibTeX: what is escaped, how tables are named; `test_engines.py` has TeX set them."""
 
 import re
 from decimal import Decimal
@@ -12,11 +12,11 @@ from bibtexparser.entrypoint import parse_string
 from pandas import DataFrame, NaT, Series, Timestamp
 
 from marginaudit import to_latex
-from marginaudit.claims.values.grid import Grid
+from marginaudit.claims.table import Captioned
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.page.exports import references
-from marginaudit.reports.page.latex import LINES_A_PAGE, LONG_COLUMN, LONGEST_LINE, TABLES_WAITING, latex
+from marginaudit.reports.page.latex import LONG_COLUMN, LONGEST_LINE, latex
 from tests.papers import changed
 from tests.third_paper.paper import PAPER as THIRD
 
@@ -32,16 +32,16 @@ ESCAPED = (
 """Each command is in LaTeX's default encoding OT1, which \\textquotedbl is not (LaTeX2e's ltoutenc)."""
 
 
-def tables(grids: list[Grid]) -> list[tuple[str, str, list[str]]]:
+def tables(captioned: list[Captioned]) -> list[tuple[str, str, list[str]]]:
     """Caption, label and lines of each table, its header first."""
-    form = r"\\caption\{(.*)\}\n\\label\{tab:(.*)\}\n.*\n.*\n\\toprule\n(.*\n)\\midrule\n((?:.*\n)*?)\\bottomrule"
-    found = re.findall(form, latex(grids))
+    form = r"\\caption\{(.*)\} \\label\{tab:(.*)\} \\\\\n\\toprule\n(.*\n)(?:.*\n)*?\\endlastfoot\n((?:.*\n)*?)\\end\{"
+    found = re.findall(form, latex(captioned))
     return [(caption, label, (header + body).splitlines()) for caption, label, header, body in found]
 
 
 def test_text_is_escaped_wherever_it_stands() -> None:
-    grid = Grid(NASTY, (NASTY, "n"), ((NASTY, "-1.5e-07 to 1/3"), ("[x]", "*")), (NASTY,), words=frozenset({0}))
-    [(caption, label, lines)] = tables([grid])
+    frame = DataFrame([[NASTY, "-1.5e-07 to 1/3"], ["[x]", "*"]], columns=[NASTY, "n"])
+    [(caption, label, lines)] = tables([Captioned(frame, NASTY, (NASTY,), numbers=["n"])])
     assert caption == f"{ESCAPED}. {ESCAPED}."
     assert label == "a-b-50-1-x-y-z-w-q-k-x"
     assert lines == [
@@ -52,40 +52,17 @@ def test_text_is_escaped_wherever_it_stands() -> None:
 
 
 def test_words_are_to_the_left_numbers_to_the_right_and_long_texts_broken() -> None:
-    rows = (("x", "1", "y", "y" * (LONGEST_LINE + 1)),)
-    grid = Grid("t", ("a", "b", "c", "d"), rows, (), words=frozenset({0, 2, 3}), long=frozenset({2, 3}))
-    assert rf"\begin{{tabular}}{{lrl{LONG_COLUMN}}}" in latex([grid])
-
-
-def test_a_long_table_is_cut_into_pages() -> None:
-    rows = tuple((f"r{number}", str(number)) for number in range(2 * LINES_A_PAGE + 1))
-    found = tables([Grid("long", ("a", "n"), rows, ("a note.",), words=frozenset({0}))])
-    assert [caption for caption, _, _ in found] == [f"long (part {number} of 3). a note." for number in (1, 2, 3)]
-    assert [label for _, label, _ in found] == ["long", "long-2", "long-3"]
-    assert [len(lines) - 1 for _, _, lines in found] == [LINES_A_PAGE, LINES_A_PAGE, 1]
-    assert [line.split(" & ")[0] for _, _, lines in found for line in lines[1:]] == [name for name, _ in rows]
-    [(caption, _, _)] = tables([Grid("long", ("a", "n"), rows[:LINES_A_PAGE], (), words=frozenset({0}))])
-    assert caption == "long."
-
-
-def test_the_lines_of_long_cells_fill_a_page() -> None:
-    grid = Grid("t", ("a",), (("a" * (4 * LONGEST_LINE - 1),),) * 20, (), frozenset({0}), long=frozenset({0}))
-    assert [len(lines) - 1 for _, _, lines in tables([grid])] == [11, 9]
+    row = {"a": "x", "n": "1" * (LONGEST_LINE + 1), "b": "y" * LONGEST_LINE, "c": "y" * (LONGEST_LINE + 1), "d": 0.5}
+    assert rf"\begin{{longtable}}{{lrl{LONG_COLUMN}r}}" in latex([Captioned(DataFrame([row]), "t", numbers=["n"])])
 
 
 def test_a_table_without_rows_is_set() -> None:
-    assert [lines for _, _, lines in tables([Grid("t", ("a",), (), ())])] == [[r"a \\"]]
+    assert [lines for _, _, lines in tables([Captioned(DataFrame(columns=["a"]), "t")])] == [[r"a \\"]]
 
 
 def test_labels_differ() -> None:
-    grids = [Grid(name, ("a",), (("b",),), ()) for name in ("x_y", "x-y", "数")]
-    assert [label for _, label, _ in tables(grids)] == ["x-y", "x-y-2", ""]
-
-
-def test_tables_that_wait_for_a_page_are_few() -> None:
-    written = latex([Grid(f"t{number}", ("a",), (("b",),), ()) for number in range(2 * TABLES_WAITING)])
-    between = written.split("\\clearpage\n")
-    assert [text.count(r"\begin{table}") for text in between] == [TABLES_WAITING, TABLES_WAITING, 0]
+    captioned = [Captioned(DataFrame({"a": ["b"]}), name) for name in ("x_y", "x-y", "数")]
+    assert [label for _, label, _ in tables(captioned)] == ["x-y", "x-y-2", ""]
 
 
 def entries(text: str) -> dict[str, Any]:
@@ -114,7 +91,7 @@ def test_the_source_of_a_paper_without_an_entry_is_escaped() -> None:
 
 
 def body(frame: DataFrame) -> list[str]:
-    inside = re.search(r"\\midrule\n(.*)\\bottomrule", to_latex(frame, "c"), re.DOTALL)
+    inside = re.search(r"\\endlastfoot\n(.*)\\end\{longtable\}", to_latex(frame, "c"), re.DOTALL)
     assert inside is not None
     return inside[1].splitlines()
 
@@ -158,7 +135,7 @@ def test_a_verdicts_bound_is_rounded_to_its_safe_side() -> None:
 
 def test_long_texts_are_broken_and_columns_in_words() -> None:
     found = to_latex(DataFrame({"detail": ["word " * 20, "word"], "short_text": ["a", "b"]}), "c")
-    assert r"\begin{tabular}{p{6.5cm}l}" in found
+    assert r"\begin{longtable}{p{6.5cm}l}" in found
     assert r"detail & short text \\" in found
 
 

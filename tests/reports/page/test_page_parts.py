@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from marginaudit.claims.row import ReportRow
-from marginaudit.claims.values.grid import powers
+from marginaudit.claims.values.numbers import powers
 from marginaudit.claims.verdict import Curve, Finding, Verdict, headroom, not_applicable, where_it_speaks
 from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS

@@ -11,8 +11,8 @@ import pytest
 
 from marginaudit import audit
 from marginaudit.claims.paper import Figure
-from marginaudit.claims.values.grid import brief
 from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.values.numbers import brief
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.auditing import distinct_names

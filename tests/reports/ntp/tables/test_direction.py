@@ -140,7 +140,7 @@ def row(**values: Any) -> dict[str, Any]:
 
 def cells(**values: Any) -> tuple[str, ...]:
     table = {"stage1": [row(**values)], "stage2": [], "notes": {"stage1": [], "stage2": []}}
-    return DIRECTION.grids("x", table)[0].rows[0]
+    return DIRECTION.captioned("x", table)[0].rows[0]
 
 
 def test_where_the_error_bar_reaches_0_the_most_is_shown() -> None:
@@ -157,7 +157,7 @@ def test_bounds_in_few_digits_are_bounds() -> None:
     assert shown == ("10", "≤ 1.011e-28", "–", "1.011e-28", "≥ 0.9999")
     assert cells(error=1.234e-12)[2] == "1.3e-12"
     for data in (DIRECTION.of(counted(10**5)), DIRECTION.of(Run(CASES["section-7"](), Config(steps1=5, steps2=10**6)))):
-        [*stages, (beside,)] = (*DIRECTION.grids("x", data), DIRECTION.beside([("x", data)]))
+        [*stages, (beside,)] = (*DIRECTION.captioned("x", data), DIRECTION.beside([("x", data)]))
         for name, at in (("bound", (3, 2)), ("sharp_bound", (5, 3)), ("error", (2, None))):
             for row, *printed in zip(data["stage2"], stages[1].rows, beside.rows, strict=True):
                 for line, column in zip(printed, at, strict=True):
@@ -168,12 +168,14 @@ def test_bounds_in_few_digits_are_bounds() -> None:
 def test_the_note_says_at_which_steps_the_bound_says_nothing() -> None:
     rows = [row(step=t, bound=b) for t, b in ((2, 1.9), (10, 2.0), (100, 2.5), (900, 1.99))]
     notes: dict[str, list[str]] = {"stage1": [], "stage2": ["why"]}
-    first, second = DIRECTION.grids("x", {"stage1": rows, "stage2": rows[1:2], "notes": notes})
+    first, second = DIRECTION.captioned(
+        "x", {"stage1": rows, "stage2": [row(bound=2.0, sharp_bound=1.0)], "notes": notes}
+    )
     assert first.notes == (
         "At t = 10 to 100 the bound of Proposition 1 is no less than 2, the most that 1 - cos can be.",
     )
     assert second.notes == ("At t = 10 the bound of Theorem 1 is no less than 2, the most that 1 - cos can be.", "why")
-    assert DIRECTION.grids("x", {"stage1": rows[:1], "stage2": [], "notes": notes})[0].notes == ()
+    assert DIRECTION.captioned("x", {"stage1": rows[:1], "stage2": [], "notes": notes})[0].notes == ()
 
 
 def test_no_slack_is_infinite() -> None:

@@ -87,8 +87,8 @@ def test_confused_tokens_are_left_out() -> None:
     differences = [abs(exact["q"][x] - Fraction(2 if x == "a" else -1, 3)) for x in "acq"]
     assert only["largest_difference"] == float(max(differences))
     assert "Assumption no_confused_tokens fails, so Proposition 2 says nothing here." in only["note"]
-    [grid] = PROPOSITION2.grids("x", [only])
-    assert [line[1:4] for line in grid.rows if line[1] == "confused"] == [("confused", "b", "–")]
+    [shown] = PROPOSITION2.captioned("x", [only])
+    assert [line[1:4] for line in shown.rows if line[1] == "confused"] == [("confused", "b", "–")]
 
 
 def test_a_numerical_solution_comes_with_its_radius() -> None:
@@ -155,8 +155,8 @@ def test_without_a_solution_the_reason_is_given(monkeypatch: pytest.MonkeyPatch)
     assert half["note"].startswith("n is not a function on the whole vocabulary, so nothing can be solved or trained.")
     assert half["predicted"] == {"optimal": "1/2", "non_optimal": "-1/2"}
     assert table(dataset_from_document(PLAIN)) == []
-    [grid] = PROPOSITION2.grids("plain", [])
-    assert grid.notes == ("No sample relates two tokens, so no query has optimal tokens.",)
+    [shown] = PROPOSITION2.captioned("plain", [])
+    assert shown.notes == ("No sample relates two tokens, so no query has optimal tokens.",)
 
     solver_fails(monkeypatch)
     assert (
@@ -178,12 +178,12 @@ def test_a_line_for_the_tokens_of_one_class_and_solution() -> None:
         "holds": False,
         "note": None,
     }
-    [grid] = PROPOSITION2.grids("x", [found, found | {"holds": None, "query": "r"}])
-    assert grid.rows[:3] == (
+    [shown] = PROPOSITION2.captioned("x", [found, found | {"holds": None, "query": "r"}])
+    assert shown.rows[:3] == [
         ("q", "optimal", "a c", "2/5", "1/2", "0.49 to 0.51", "0.1", "no"),
         ("", "optimal", "b", "2/5", "1/3", "0.3333", "", ""),
         ("", "non-optimal", "d e", "-3/5", "-2/3", "-0.6666", "", ""),
-    )
-    assert grid.rows[3][0] == "r"
-    assert grid.rows[3][-1] == "–"
-    assert grid.notes == ("W_kq after 1000000 steps, scaled to the norm of W*_kq.",)
+    ]
+    assert shown.rows[3][0] == "r"
+    assert shown.rows[3][-1] == "–"
+    assert shown.notes == ("W_kq after 1000000 steps, scaled to the norm of W*_kq.",)

@@ -1,36 +1,11 @@
-"""A table as a reader sees it, every cell a short text; and how numbers are written."""
+"""Numbers as text: four digits, bounds rounded to their safe side."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 NONE = "–"
 """An empty cell."""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """One table of texts, ready for a terminal, a page, LaTeX or Markdown.
-
-    Attributes
-    ----------
-    rows : tuple of tuples of str, one cell a column
-    notes : tuple of str
-        What the reader has to know of it.
-    words : set of int
-        The columns that hold names; all others hold numbers.
-    long : set of int
-        Those of them that may be broken over lines.
-    """
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...]
-    words: frozenset[int] = frozenset()
-    long: frozenset[int] = frozenset()
-
 
 LEAST_SHOWN = 1e-308
 """Smaller numbers that are not 0 are told as below it: float64 has not all digits of them, or none."""
