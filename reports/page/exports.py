@@ -1,6 +1,5 @@
 """Exports for a reader's own paper: tables in LaTeX, Markdown and Parquet, and BibTeX."""
 
-import io
 import json
 import math
 import re
@@ -97,9 +96,7 @@ def _parquet(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> by
     from pandas import DataFrame
 
     frame = DataFrame({name: _column([record.get(name) for record in records]) for name in columns})
-    buffer = io.BytesIO()
-    frame.to_parquet(buffer, index=False)
-    return buffer.getvalue()
+    return frame.to_parquet(index=False)
 
 
 def _column(values: list[Any]) -> Any:

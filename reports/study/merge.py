@@ -117,14 +117,10 @@ def mean_sd_and_count(spec: Spec, name: str) -> list[str]:
 
 def parquet_of(spec: Spec, rows: Rows) -> bytes:
     """The rows as a Parquet file, which says nothing of when and where it was written."""
-    import pyarrow as pa
-    from pyarrow import parquet
+    from pandas import DataFrame
 
-    kinds = {name: pa.float64() if spec.sweeps.results[name] is float else pa.string() for name in spec.keep}
-    columns = {name: pa.array([row[name] for row in rows], type=kinds.get(name)) for name in rows[0]}
-    buffer = io.BytesIO()
-    parquet.write_table(pa.table(columns), buffer)
-    return buffer.getvalue()
+    kinds = {name: "float64" if spec.sweeps.results[name] is float else "string" for name in spec.keep}
+    return DataFrame(rows).astype(kinds).to_parquet(index=False)
 
 
 VERDICT, SIDE = ":verdict", ":side"
