@@ -33,7 +33,7 @@ MOST_ROWS, LONGEST_CELL = 60, 300
 """Most rows of a summary, and most characters of its cells."""
 
 TEXT_WIDTH = 80
-"""Width of texts and of papers' tables, in characters."""
+"""Width of texts in a pipe, in characters."""
 
 
 LONGEST_WORD = 60
@@ -73,23 +73,13 @@ def upper_bound(value: float | None) -> Text:
 
 
 def print_captioned(one: "Captioned") -> None:
-    """Print a table with its notes; only its columns of words wrap."""
-    _print_title(one.caption)
-    table = Table(box=None, pad_edge=False)
-    for name, words in zip(one.header, one.words, strict=True):
-        table.add_column(
-            Text(printable(name)),
-            header_style="dim",
-            justify="left" if words else "right",
-            overflow="fold",
-            no_wrap=not words,
-        )
-    for row in one.rows:
-        table.add_row(*[Text(printable(cell)) for cell in row])
-    _print(table, width=TEXT_WIDTH)
-    for note in one.notes:
-        _print(Text(printable(note)), width=TEXT_WIDTH)
-    _print()
+    """Print a table with its notes."""
+    words = one.words
+    rows = [
+        [Text(printable(text), justify="left" if word else "right") for word, text in zip(words, row, strict=True)]
+        for row in one.rows
+    ]
+    print_table(one.caption, one.header, rows, one.notes)
 
 
 def print_summary(title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -100,8 +90,8 @@ def print_summary(title: str, header: Sequence[str], rows: Sequence[Sequence[Any
         print_line(f"and {counted(len(rows) - MOST_ROWS, 'row')} more; --json has all of them.")
 
 
-def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table, wider than the terminal where words of up to `LONGEST_WORD` characters do not fit.
+def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], notes: Iterable[str] = ()) -> None:
+    """Print a table with its notes, wider than the terminal where words of up to `LONGEST_WORD` characters do not fit.
 
     Where that saves them, one blank is between columns and not two.
     """
@@ -123,6 +113,8 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]
     for row in cells:
         table.add_row(*row)
     _print(table, least=sum(widths) + between)
+    for note in notes:
+        print_wrapped(note)
     _print()
 
 
