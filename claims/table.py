@@ -43,12 +43,8 @@ class Captioned:
     @property
     def words(self) -> list[bool]:
         """Whether each column holds words; the others hold numbers."""
-        from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
-        columns = zip(self.frame.columns, self.frame.dtypes, strict=True)
-        return [
-            name not in self.numbers and (is_bool_dtype(kind) or not is_numeric_dtype(kind)) for name, kind in columns
-        ]
+        numbers = {*self.numbers, *self.frame.select_dtypes("number", exclude="timedelta").columns}
+        return [name not in numbers for name in self.frame.columns]
 
 
 def cell_text(value: Any, written: Callable[[float], str] = brief) -> str:
@@ -59,8 +55,6 @@ def cell_text(value: Any, written: Callable[[float], str] = brief) -> str:
     """
     from pandas import isna
 
-    if isinstance(value, str):
-        return value
     if isna(value) is True:  # it is an array for each list
         return NONE
     if isinstance(value, int) and not isinstance(value, bool):
