@@ -1,7 +1,8 @@
 """Departures of a recorded run from a paper's algorithm, and tests for patterns in them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Literal
 
 import numpy as np
@@ -14,15 +15,24 @@ AGREES = 0.01
 CLEAR = 10
 """Least ratio of a departure to its bar for naming a cause; below it, several would fit."""
 
-COARSER = {"half precision (bfloat16)": 8, "half precision (float16), or TF32": 11, "float32": 24}
-"""Binary digits of the precisions in which a program may compute the steps of more precise weights."""
+BFLOAT16, FLOAT16, FLOAT32 = 8, 11, 24
+"""Binary digits of the precisions in which a program may compute what it then adds to weights of more digits."""
+
+COARSER = {
+    (BFLOAT16,): "half precision (bfloat16)",
+    (FLOAT16,): "half precision (float16), or TF32",
+    (BFLOAT16, FLOAT16): "half precision (bfloat16, float16 or TF32)",
+    (FLOAT32,): "float32",
+}
+"""Names of the precisions that explain the same errors."""
 
 SLIGHT = 1e-3
 """Relative change of the step size up to which it counts as constant."""
 
 LIKE_NOISE, NOISES, FEWEST = 0.5, (0.5, 8.0), 4
-"""Thresholds for errors of lower precision: the largest mean cosine between those of different steps; the least and
-largest ratio to the error of rounding each entry once; the fewest steps."""
+"""Errors of lower precision: the mean cosine between those of different steps, at most; how often they are what
+rounding each entry once makes, at least (a gradient that is cast) and at most (one that is computed in this precision);
+and the steps that show it, at least."""
 
 
 def unlike(errors: Sequence[Floats]) -> bool:
@@ -43,12 +53,41 @@ def scheduled(sizes: Sequence[float]) -> bool:
     return change > SLIGHT * max(sizes) and float(np.abs(np.diff(sizes)).sum()) <= 2.5 * change
 
 
-def rounded_once(errors: Sequence[Floats], changes: Sequence[Floats], digits: int) -> bool:
-    """Whether errors have the size of rounding each entry of the changes once to ``digits`` binary digits."""
+def lower_precision(
+    errors: Sequence[Floats],
+    changes: Sequence[Floats],
+    steps: Sequence[int],
+    u: float,
+    explains: Callable[[float], bool],
+) -> tuple[str, float | None] | None:
+    """The precision whose rounding makes such errors, with its unit roundoff; or all that do, in words alone.
+
+    Parameters
+    ----------
+    errors, changes : arrays
+        Of the weights between two records each.
+    steps : ints
+        Taken between them.
+    u : float
+        The file's unit roundoff.
+    explains : callable
+        Whether rounding by a unit roundoff explains all errors.
+    """
+    if not unlike(errors):
+        return None
+    digits = [each for each in (BFLOAT16, FLOAT16, FLOAT32) if u < 2.0**-each]
+    found = [each for each in digits if _like_rounding(errors, changes, steps, each) and explains(2.0**-each)]
+    words = COARSER.get(tuple(found))
+    return None if words is None else (words, 2.0 ** -found[0] if len(found) == 1 else None)
+
+
+def _like_rounding(errors: Sequence[Floats], changes: Sequence[Floats], steps: Sequence[int], digits: int) -> bool:
+    """Whether errors are as large as rounding to so many digits makes them, which adds up like noise over steps."""
     once = []
-    for change in changes:
+    for change, taken in zip(changes, steps, strict=True):
         fraction, exponent = np.frexp(change)
-        once.append(float(np.linalg.norm(np.ldexp(np.rint(np.ldexp(fraction, digits)), exponent - digits) - change)))
+        rounded = np.ldexp(np.rint(np.ldexp(fraction, digits)), exponent - digits)
+        once.append(float(np.linalg.norm(rounded - change)) / sqrt(taken))
     sizes = [float(np.linalg.norm(error)) for error in errors]
     least, most = NOISES
     return bool(least <= np.median(np.divide(sizes, once)) <= most)

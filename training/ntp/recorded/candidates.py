@@ -59,11 +59,17 @@ MOST_STEPS_A_RECORD = 5
 
 NOT_FROZEN = "W_ov not frozen"
 
-ADAMW = 0.01
-"""Default weight decay of AdamW."""
+DECAYS = (0.01, 0.1)
+"""Default weight decay of AdamW, and another one in use."""
 
-OTHER_BETAS = (0.95, 0.98, 0.99)
-"""Other common values of Adam's beta2."""
+OTHER_BETAS = ((0.9, 0.95), (0.9, 0.98), (0.9, 0.99), (0.8, 0.95), (0.8, 0.98), (0.8, 0.99), (0.8, 0.999))
+"""Other beta1 and beta2 of Adam that are in use."""
+
+OTHER_EPSILONS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-10, 1e-12)
+"""Other epsilon of Adam."""
+
+OTHER_ALPHAS = (0.9, 0.95)
+"""Other alpha of RMSprop."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +121,7 @@ def causes(stage: Stage, run: Recorded, first: Recorded | None, i: int, frozen: 
             yield CandidateRule(f"W_ov after {T} steps", lambda stage: normalised(stage, lr), stage=other)
         yield from (replace(cause, remembers=True) for cause in _ov_not_frozen(stage, stage.loss, run, first))
     yield CandidateRule("each column of the gradient normalised by itself", lambda stage: by_column(stage, lr))
-    yield from (replace(cause, remembers=True) for cause in _by_entry(lr))
+    yield from (replace(cause, remembers=True) for cause in _by_entry(lr, one_by_one=_one_by_one(run, i)))
     yield from (replace(cause, remembers=True) for cause in _momentum(lr))
     yield from _decay(lr)
     fitted = _fitted_weights(stage, run, i)
@@ -129,10 +135,11 @@ def _lengths(stage: Stage, run: Recorded, i: int) -> Iterator[CandidateRule]:
     lr = stage.lr
     sizes = ((lr, 2 * lr),)
     yield CandidateRule("step size 0", lambda stage: normalised(stage, 0.0))
-    t = int(run.step[i])
+    t, before = int(run.step[i]), int(run.step[i - 1]) if i else 0
+    one = f"step {t}" if t == before + 1 else f"one of steps {before + 1} to {t}"
     skipped, twice = (lambda stage, k=k: once(several(normalised(stage, lr), k), normalised(stage, lr)) for k in (0, 2))
-    yield CandidateRule(f"step {t} skipped", skipped)
-    yield CandidateRule(f"step {t} taken twice", twice)
+    yield CandidateRule(f"{one} skipped", skipped)
+    yield CandidateRule(f"{one} taken twice", twice)
     for k in range(2, MOST_STEPS_A_RECORD + 1):
         yield CandidateRule(f"{k} steps taken as one", lambda stage, k=k: several(normalised(stage, lr), k))
     yield CandidateRule("gradient not normalised", lambda stage: gradient_descent(stage, lr))
@@ -162,32 +169,16 @@ def _lengths(stage: Stage, run: Recorded, i: int) -> Iterator[CandidateRule]:
         "gradient clipped at norm {0:.4g}, not normalised",
         lambda stage, most: clipped(stage, lr, most),
         ((norm_here / 2, norm_here / 4),),
+        rivals="length",
     )
 
 
-def _by_entry(lr: float) -> Iterator[CandidateRule]:
+def _by_entry(lr: float, *, one_by_one: bool) -> Iterator[CandidateRule]:
     """Sign descent, and optimizers that divide each entry of the gradient by its own size."""
     sizes = ((lr, 2 * lr),)
     yield CandidateRule("sign descent (step size {0:.4g})", sign, sizes, rivals="sign")
-    yield CandidateRule("Adam (step size {0:.4g})", adaptive, sizes, rivals="Adam")
-    yield CandidateRule(
-        f"AdamW (step size {{0:.4g}}, weight decay {ADAMW})",
-        lambda stage, lr: adaptive(stage, lr, ADAM, ADAMW),
-        sizes,
-        rivals="Adam",
-    )
-    yield CandidateRule(
-        "AdamW (step size {0:.4g}, weight decay {1:.4g})",
-        lambda stage, lr, decay: adaptive(stage, lr, ADAM, decay),
-        (*sizes, (ADAMW, 2 * ADAMW)),
-    )
-    for beta in OTHER_BETAS:
-        constants = (ADAM[0], beta, ADAM[2])
-        yield CandidateRule(
-            f"Adam (step size {{0:.4g}}, beta2 {beta})",
-            lambda stage, lr, constants=constants: adaptive(stage, lr, constants),
-            sizes,
-        )
+    yield from (replace(_adam(lr, ADAM, decay), rivals="Adam") for decay in (0.0, DECAYS[0]))
+    yield from _other_constants(lr, one_by_one=one_by_one)
     for name, constants in (("RMSprop", RMSPROP), ("Adagrad", ADAGRAD)):
         yield CandidateRule(
             f"{name} (step size {{0:.4g}})",
@@ -195,6 +186,49 @@ def _by_entry(lr: float) -> Iterator[CandidateRule]:
             sizes,
             rivals="squares",
         )
+
+
+def _other_constants(lr: float, *, one_by_one: bool) -> Iterator[CandidateRule]:
+    """Adam, AdamW and RMSprop with other usual constants; where steps are left out a few of them, as each takes long.
+
+    A weight decay that is fitted may make up for wrong constants: where it does, none is named with it alone.
+    """
+    betas = [(*one, ADAM[2]) for one in (OTHER_BETAS if one_by_one else OTHER_BETAS[:3])]
+    others = [*betas, *((*ADAM[:2], epsilon) for epsilon in OTHER_EPSILONS if one_by_one)]
+    yield from (_adam(lr, constants) for constants in others)
+    yield from (_adam(lr, constants, decay) for decay in DECAYS if one_by_one for constants in others)
+    for constants in (ADAM, *betas):
+        words = "AdamW (step size {0:.4g}, weight decay {1:.4g})"
+        yield CandidateRule(
+            words if constants == ADAM else "AdamW with other constants (step size about {0:.2g})",
+            lambda stage, lr, decay, constants=constants: adaptive(stage, lr, constants, decay),
+            ((lr, 2 * lr), (DECAYS[0], 2 * DECAYS[0])),
+            rivals="AdamW",
+        )
+    for alpha in OTHER_ALPHAS if one_by_one else ():
+        yield CandidateRule(
+            f"RMSprop (step size {{0:.4g}}, alpha {alpha})",
+            lambda stage, lr, alpha=alpha: adaptive(stage, lr, (0.0, alpha, RMSPROP[2]), corrected=False),
+            ((lr, 2 * lr),),
+            rivals="squares",
+        )
+
+
+def _adam(lr: float, constants: tuple[float, float, float], decay: float = 0.0) -> CandidateRule:
+    """Adam, or AdamW, with the constants that are not its defaults in words."""
+    named = zip(("beta1", "beta2", "epsilon"), constants, ADAM, strict=True)
+    others = "".join(f", {name} {value:g}" for name, value, default in named if value != default)
+    words = (
+        f"AdamW (step size {{0:.4g}}, weight decay {decay}{others})" if decay else f"Adam (step size {{0:.4g}}{others})"
+    )
+    rule = lambda stage, lr: adaptive(stage, lr, constants, decay)  # noqa: E731
+    return CandidateRule(words, rule, ((lr, 2 * lr),), rivals="AdamW" if decay else "other Adam")
+
+
+def _one_by_one(run: Recorded, i: int) -> bool:
+    """Whether all steps to record ``i`` and the next one are recorded."""
+    steps = run.step[: i + 2]
+    return bool(steps[0] <= 1 and (np.diff(steps) == 1).all())
 
 
 def _momentum(lr: float) -> Iterator[CandidateRule]:

@@ -29,10 +29,10 @@ from marginaudit.orders.ntp import Dataset
 from marginaudit.training.departure import (
     AGREES,
     CLEAR,
-    COARSER,
+    FEWEST,
     Departure,
     StageComparison,
-    rounded_once,
+    lower_precision,
     scheduled,
     unlike,
 )
@@ -66,6 +66,9 @@ LARGEST = 1e100
 CLOSE, APART = 1e-9, 1e-5
 """Relative change of a number at convergence, where the difference of two runs is rounding; and that of numerical
 derivatives, where it is not."""
+
+UNEVEN = 0.1
+"""Share by which step sizes differ that rise and fall more than once, at least: nearer, a norm may be rounded."""
 
 MOST_STEPS = 20_000
 """Largest gap between two records in steps; beyond it they are not compared."""
@@ -376,7 +379,8 @@ class _Search:
                 found.append((cause, values))
         if found:
             values = found[0][1]
-            return " or ".join(one.words.format(*some) for one, some in found), values[-1] if values else None
+            words = dict.fromkeys(one.words.format(*some) for one, some in found)
+            return " or ".join(words), values[-1] if values else None
         return self._by_pattern(far=bool(far)) or (None, None)
 
     def _next_conform(self) -> bool:
@@ -401,51 +405,89 @@ class _Search:
         return 0 if not shares[0] <= CLEAR else int(np.argmax(shares[: -CONFIRMED or None] or shares[:1]))
 
     def _numbers(self, cause: CandidateRule) -> list[float] | None:
-        """Fit a cause's numbers to the record and the next ones; None if it does not explain them."""
-        first, at = self.origin if cause.remembers else self.i, self.clear
+        """The numbers with which the record and the next ones conform under a cause, or None."""
+        at, values = self.clear, self._one_by_one(cause)
+        if values is None or not self._closer(self._rows(cause, values, at, bars=False)[at]):
+            return None
+        row = self._rows(cause, values, at)[at]
+        if not self._close(row) or (len(values) < 2 and not row.within(2 * SAFETY * row.bar)):
+            return None
+        if len(values) > 1:
+            values = self._all_together(cause, values)
+        if values is None or not all(self._explains(cause, values, at + k) for k in (CONFIRMED, self.further)):
+            return None
+        return values
 
-        def rows(values: Sequence[float], further: int, *, bars: bool = True) -> list[_Row]:
-            stage, last = cause.stage or self.stage, self.i + further
-            found = _followed(stage, self.run, lambda stage: cause.rule(stage, *values), first, last, bars=bars)
-            return list(found)[self.i - first :]
+    def _rows(self, cause: CandidateRule, values: Sequence[float], further: int, *, bars: bool = True) -> list[_Row]:
+        """The record and as many further ones beside a cause's rule."""
+        first = self.origin if cause.remembers else self.i
+        stage, last = cause.stage or self.stage, self.i + further
+        found = _followed(stage, self.run, lambda stage: cause.rule(stage, *values), first, last, bars=bars)
+        return list(found)[self.i - first :]
 
-        def without_bars(k: int) -> Callable[[float], list[_Row]]:
-            return lambda x: rows([*values[:k], x, *values[k + 1 :]], at + 1, bars=False)[at:]
-
+    def _one_by_one(self, cause: CandidateRule) -> list[float] | None:
+        """Each number with which the record that departs clearly is met, given those before it."""
         values = [p for p, _ in cause.starts]
         for k, start in enumerate(cause.starts):
-            number = _number(without_bars(k), *start)
-            if number is None:
+
+            def rows(x: float, k: int = k) -> list[_Row]:
+                given = [*values[:k], x, *values[k + 1 :]]
+                return self._rows(cause, given, self.clear + 1, bars=False)[self.clear :]
+
+            if (number := _number(rows, *start)) is None:
                 return None
             values[k] = number
-        found = rows(values, at)
-        if not self._close(found[at]) or (len(values) < 2 and not found[at].within(2 * SAFETY * found[at].bar)):
-            return None
-        for _ in range(FITS if len(values) > 1 else 0):
-            found, slopes = _sloped(rows, values, at + CONFIRMED, at)
-            off, bars = np.array([np.nan_to_num(row.apart) / row.bar for row in found]), [row.bar for row in found]
-            by = np.linalg.pinv(_flat(slopes, bars)).T @ -off.ravel()
+        return values
+
+    def _all_together(self, cause: CandidateRule, values: list[float]) -> list[float] | None:
+        """The numbers with which it and the next ones are met, by Gauss-Newton steps."""
+        further = self.clear + CONFIRMED
+        bars = [row.bar for row in self._rows(cause, values, further)[self.clear :]]
+        for _ in range(FITS):
+            found = self._rows(cause, values, further, bars=False)
+            slopes = self._slopes(cause, values, found)
+            off = np.array([np.nan_to_num(row.apart) / bar for row, bar in zip(found[self.clear :], bars, strict=True)])
+            by = np.linalg.pinv(_flat([one[self.clear :] for one in slopes], bars)).T @ -off.ravel()
             values = [value + float(change) for value, change in zip(values, by, strict=True)]
             if not all(0 < value < LARGEST for value in values):
                 return None
-        for further in (at + CONFIRMED, at + self.further):
-            found, slopes = _sloped(rows, values, further, 0)
-            if not self._close(found[at]) or (values and len(found) < at + 2):
-                return None
-            spread = np.zeros(len(found))
-            if values:
-                near = slice(at, at + CONFIRMED + 1)
-                inverse = np.linalg.pinv(_flat([one[near] for one in slopes], [row.bar for row in found[near]]))
-                moves = np.array([[float(np.linalg.norm(move)) for move in one] for one in slopes])
-                spread = SAFETY * np.linalg.norm(inverse, axis=0) @ moves
-            if not all(row.within(off) for row, off in zip(found, spread.tolist(), strict=True)):
-                return None
+            if (abs(by) <= CLOSE * np.array(values)).all():
+                break
         return values
 
+    def _slopes(self, cause: CandidateRule, values: Sequence[float], found: Sequence[_Row]) -> list[list[Floats]]:
+        """Derivatives of the predictions of all rows that are found by each of the numbers."""
+        slopes = []
+        for k, value in enumerate(values):
+            given = [*values[:k], value * (1 + APART), *values[k + 1 :]]
+            both = zip(found, self._rows(cause, given, len(found) - 1, bars=False), strict=True)
+            slopes.append([np.nan_to_num(other.apart - one.apart) / (value * APART) for one, other in both])
+        return slopes
+
+    def _explains(self, cause: CandidateRule, values: Sequence[float], further: int) -> bool:
+        """Whether the record and further ones conform, as far as rounding leaves the numbers open."""
+        at, found = self.clear, self._rows(cause, values, further)
+        if not self._close(found[at]) or (values and len(found) < at + 2):
+            return False
+        spread, slopes = np.zeros(len(found)), self._slopes(cause, values, found)
+        if values:
+            near = slice(at, at + CONFIRMED + 1)
+            inverse = np.linalg.pinv(_flat([one[near] for one in slopes], [row.bar for row in found[near]]))
+            moves = np.array([[float(np.linalg.norm(move)) for move in one] for one in slopes])
+            spread = SAFETY * np.linalg.norm(inverse, axis=0) @ moves
+        return all(row.within(off) for row, off in zip(found, spread.tolist(), strict=True))
+
+    def _closer(self, row: _Row) -> bool:
+        """Whether a rule brings the record that departs clearly much closer."""
+        return float(np.linalg.norm(row.apart[row.known])) < self._departs(row) / CLEAR
+
     def _close(self, row: _Row) -> bool:
-        """Whether a rule's prediction of the clear departure is much closer."""
-        departs, error = (float(np.linalg.norm(one.apart[row.known])) for one in (self.own[self.clear], row))
-        return error < departs / CLEAR and row.bar < departs / CLEAR
+        """The same, with a bar that is as much smaller."""
+        return self._closer(row) and row.bar < self._departs(row) / CLEAR
+
+    def _departs(self, row: _Row) -> float:
+        """The departure in the entries that a rule predicts."""
+        return float(np.linalg.norm(self.own[self.clear].apart[row.known]))
 
     def _by_pattern(self, *, far: bool) -> tuple[str, float | None] | None:
         """A cause with unknowns at each step: step sizes, samples or roundings."""
@@ -461,43 +503,33 @@ class _Search:
         return self._rounded()
 
     def _schedule(self) -> str | None:
-        """Steps along the gradient of scheduled lengths."""
-        lengths = []
+        """Steps along the gradient whose length changes; one of them may be 0."""
+        lengths, clear = [], 0
         for row in self.own:
             share = float(np.sum((row.apart + row.by) * row.by)) / row.moved**2 if row.moved else 0.0
             across = float(np.linalg.norm(row.apart + row.by - share * row.by))
-            if not (across <= max(1.0, share) * row.bar < share * row.moved / CLEAR):
+            if not across <= max(1.0, share) * row.bar or -share * row.moved > row.bar:
                 return None
-            lengths.append((share * self.stage.lr, row.step))
-        if not scheduled([length for length, _ in lengths]):
+            if row.bar < row.moved / CLEAR:
+                lengths.append((max(0.0, share) * self.stage.lr, row.step))
+                clear += row.bar < share * row.moved / CLEAR
+        sizes = [length for length, _ in lengths]
+        if clear < FEWEST or not (scheduled(sizes) or max(sizes) - min(sizes) > UNEVEN * max(sizes)):
             return None
         (begun, t), (ended, last) = lengths[0], lengths[-1]
         return f"a schedule of step sizes ({begun:.4g} at step {t}, {ended:.4g} at step {last})"
 
     def _rounded(self) -> tuple[str, float | None] | None:
-        """A lower precision than the file's that explains all next errors, which are noise of its size."""
-        errors, changes = [row.apart for row in self.own], [row.by for row in self.own]
-        if not unlike(errors):
-            return None
-        for name, digits in COARSER.items():
-            if digits < self.run.digits and rounded_once(errors, changes, digits):
-                stage = replace(self.stage, u=2.0**-digits)
-                rows = _followed(stage, self.run, _steps, self.i, self.i + self.further)
-                if all(row.within() for row in rows):
-                    return name, 2.0**-digits
-        return None
+        """A lower precision than the file's: it explains all next errors, which differ and are of its size."""
+        steps = np.diff(self.run.step, prepend=0)[self.i : self.i + len(self.own)].tolist()
 
+        def explains(u: float) -> bool:
+            rows = _followed(replace(self.stage, u=u), self.run, _steps, self.i, self.i + self.further)
+            return all(row.within() for row in rows)
 
-def _sloped(
-    rows: Callable[[Sequence[float], int], list[_Row]], values: Sequence[float], further: int, at: int
-) -> tuple[list[_Row], list[list[Floats]]]:
-    """Rows of a rule from ``at`` on, and the derivatives of their predictions by each of its numbers."""
-    found, slopes = rows(values, further)[at:], []
-    for k, value in enumerate(values):
-        nudged = rows([*values[:k], value * (1 + APART), *values[k + 1 :]], further)[at:]
-        both = zip(found, nudged, strict=True)
-        slopes.append([np.nan_to_num(other.apart - one.apart) / (value * APART) for one, other in both])
-    return found, slopes
+        return lower_precision(
+            [row.apart for row in self.own], [row.by for row in self.own], steps, self.stage.u, explains
+        )
 
 
 def _flat(slopes: Sequence[Sequence[Floats]], bars: Sequence[float]) -> Floats:

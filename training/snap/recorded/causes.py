@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from marginaudit.orders.arrays import Floats
-from marginaudit.training.departure import CLEAR, COARSER, FEWEST, rounded_once, scheduled, unlike
+from marginaudit.training.departure import CLEAR, FEWEST, lower_precision, scheduled
 from marginaudit.training.snap.recorded.step import Off, Rule, Sequence, Step, Tokens, of_Y, of_Z, shown_sequence
 
 FURTHER = 200
@@ -250,15 +250,12 @@ def _rounded(tokens: Tokens, taken: list[Step], rows: list[Off], rule: Rule, com
         if compare is of_Y:
             change[:, tokens.next[shown.n]] = 0.0  # which shows the sequence, rounded as it is
         changes.append(change)
-    errors = [row.apart for row in rows]
-    if not unlike(errors):
-        return None
-    for name, digits in COARSER.items():
-        other = replace(rule, u=2.0**-digits)
-        offs = (compare(tokens, step, other, shown_sequence(tokens, step, other)) for step in taken)
-        if 2.0**-digits > taken[0].Y.u and rounded_once(errors, changes, digits) and all(off.within for off in offs):
-            return name, 2.0**-digits
-    return None
+
+    def explains(u: float) -> bool:
+        other = replace(rule, u=u)
+        return all(compare(tokens, step, other, shown_sequence(tokens, step, other)).within for step in taken)
+
+    return lower_precision([row.apart for row in rows], changes, [1] * len(taken), taken[0].Y.u, explains)
 
 
 def _batch(tokens: Tokens, taken: list[Step], _: list[Off], rule: Rule, __: Compare) -> Answer | None:

@@ -25,6 +25,9 @@ class Mistake:
     momentum: float = 0.0
     scale: float = 1.0
     optimizer: str = "descent"
+    betas: tuple[float, float] = (0.9, 0.999)
+    small: float = 1e-8
+    alpha: float = 0.99
     decay: float = 0.0
     coupled: float = 0.0
     epsilon: float = 0.0
@@ -128,13 +131,14 @@ def run(
         if mistake.optimizer == "sign":
             G = np.sign(G)
         elif mistake.optimizer in ("adam", "adamw"):
-            m, s = dtype(0.9) * m + dtype(0.1) * G, dtype(0.999) * s + dtype(0.001) * G**2
-            G = m / dtype(1 - 0.9**t) / (np.sqrt(s / dtype(1 - 0.999**t)) + dtype(1e-8))
+            b1, b2 = mistake.betas
+            m, s = dtype(b1) * m + dtype(1 - b1) * G, dtype(b2) * s + dtype(1 - b2) * G**2
+            G = m / dtype(1 - b1**t) / (np.sqrt(s / dtype(1 - b2**t)) + dtype(mistake.small))
         elif mistake.optimizer == "adagrad":
             s = s + G**2
             G = G / (np.sqrt(s) + dtype(1e-10))
         elif mistake.optimizer == "rmsprop":
-            s = dtype(0.99) * s + dtype(0.01) * G**2
+            s = dtype(mistake.alpha) * s + dtype(1 - mistake.alpha) * G**2
             G = G / (np.sqrt(s) + dtype(1e-8))
         elif mistake.optimizer == "muon":
             m = dtype(0.95) * m + G
@@ -149,7 +153,7 @@ def run(
         elif mistake.normalised:
             G = G / (np.linalg.norm(G) + dtype(mistake.epsilon) or dtype(1))
         v = dtype(mistake.momentum) * v + G
-        W -= size * (v + dtype(0.01 if mistake.optimizer == "adamw" else mistake.decay) * W)
+        W -= size * (v + dtype(mistake.decay or (0.01 if mistake.optimizer == "adamw" else 0)) * W)
         if mistake.ov_moves:
             W_ov -= lr1 * G_ov / (1 if mistake.ov_plainly else np.linalg.norm(G_ov))
         if (t % every == 0 or t == steps[1]) and last:
@@ -159,7 +163,17 @@ def run(
 
 def scheduled(schedule: str, t: int) -> float:
     """The share of the step size at a step."""
-    shares = {"": 1.0, "warmup": min(1.0, t / 10), "cosine": (1 + np.cos(np.pi * t / 50)) / 2, "root": t**-0.5}
+    shares = {
+        "": 1.0,
+        "warmup": min(1.0, t / 10),
+        "cosine": (1 + np.cos(np.pi * t / 50)) / 2,
+        "root": t**-0.5,
+        "cosine to 0": (1 + np.cos(np.pi * min(t / 20, 1))) / 2,
+        "linear to 0": max(0, 1 - t / 20),
+        "warm-up from 0": min(1, (t - 1) / 10),
+        "restarts": (1 + np.cos(np.pi * (t % 5) / 5)) / 2,
+        "rough": 1 + 0.3 * np.sin(7 * t),
+    }
     return float(shares[schedule])
 
 
