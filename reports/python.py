@@ -35,6 +35,7 @@ from marginaudit.reports.compare.worse import Change
 from marginaudit.reports.page.exports import tables_of
 from marginaudit.reports.page.write import write_report
 from marginaudit.reports.plots.measured import curve_title, measured_figure
+from marginaudit.reports.plots.style import fit_titles, plot_settings
 from marginaudit.reports.study.audit import audit_datasets
 from marginaudit.reports.study.store import Store
 
@@ -90,7 +91,10 @@ class Report(Audit):
         if finding.curve is None:
             expected = "a bound or a limit along steps, judged in this process"
             raise InputError(f"{claim} on {printable(name)}", got="no values along steps", expected=expected)
-        return measured_figure(curve_title(name, claim), finding.curve, finding)
+        figure = measured_figure(curve_title(name, claim), finding.curve, finding)
+        with plot_settings():
+            fit_titles(figure)
+        return figure
 
     def to_dataframe(self) -> "DataFrame":
         """The verdicts, a row each."""

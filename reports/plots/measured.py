@@ -175,8 +175,13 @@ def draw_curve(axis: "Axes", curve: Curve, since: str, rounding: float = 0.0) ->
         said = nothing if zero else "no finite value"
         axis.text(0.5, 0.5, said, transform=axis.transAxes, ha="center", va="center", color=REFERENCE)
         return
+    upper, most = lines.get("≤ bound"), np.nan if curve.vacuous_above is None else drawable([curve.vacuous_above])[0]
+    hatched = upper is not None and most > (-np.inf if signed else 0) and not (upper <= most).all()
+    room = most + np.ptp(seen) / 3 if signed else most * LEAST_HATCHED
+    ceiling = max(np.nanmax(upper, initial=most), room) if upper is not None and hatched else most
     if not signed:
-        _logarithmic(axis.set_yscale, axis.yaxis, axis.set_ylim, seen)
+        drawn = np.append(seen, [most, ceiling]) if hatched else seen
+        _logarithmic(axis.set_yscale, axis.yaxis, axis.set_ylim, drawn)
     if zero:
         axis.plot([], [], label=f"measured: {nothing}", **LOOKS["measured"])
     step = drawable(curve.step)[at]
@@ -185,10 +190,8 @@ def draw_curve(axis: "Axes", curve: Curve, since: str, rounding: float = 0.0) ->
             part = curve.part if name == "measured" else ""
             label = f"{name}: {as_text(shortened(part, TWO_COLUMNS))}" if part else name
             axis.plot(step, values, label=label, **LOOKS[name] | _marks(step))
-    most = np.nan if curve.vacuous_above is None else drawable([curve.vacuous_above])[0]
-    if upper is not None and most > (-np.inf if signed else 0) and not (upper <= most).all():
-        room = most + np.ptp(seen) / 3 if signed else most * LEAST_HATCHED
-        _hatch(axis, most, max(np.nanmax(upper, initial=most), room), since)
+    if hatched:
+        _hatch(axis, most, ceiling, since)
 
 
 def _lines(curve: Curve) -> dict[str, NDArray[np.float64]]:

@@ -33,6 +33,7 @@ from marginaudit.orders.snap import classes_to_document
 from marginaudit.reports import LEDGER
 from marginaudit.reports.python import Report, audit
 from tests.command_line import SHORT, SVOP, Command, dataset_file, files_of
+from tests.reports.plots.layout import crowded
 
 ROOT = Path(__file__).parents[2]
 QUICK = {"steps1": 30, "steps2": 30}
@@ -104,6 +105,12 @@ def test_a_verdict_by_name(report: Report) -> None:
         report.verdict("ntp.theorem2.floor", "section")
     with pytest.raises(KeyError, match=r"such as ntp\.prop1\.norm"):
         report.verdict("ntp.prop1.norms", "section-7")
+
+
+def test_a_plot_of_a_dataset_with_a_long_name_keeps_within_its_figure() -> None:
+    data = replace(CASES["example-1"](), name="W" * 60)
+    figure = audit(data, "ntp.theorem1.direction", QUICK).plot("ntp.theorem1.direction")
+    assert crowded(figure) == []
 
 
 def test_a_table_of_all(report: Report) -> None:

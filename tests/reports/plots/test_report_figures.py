@@ -26,7 +26,7 @@ from marginaudit.reports.plots.measured import (
     rendered,
 )
 from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, plot_settings, styled
-from tests.reports.plots.layout import crowded
+from tests.reports.plots.layout import crowded, tick_labels_overlap
 
 
 def drawn(curve: Curve) -> Axes:
@@ -130,6 +130,12 @@ def test_what_is_drawn_can_be_read(curve: Curve) -> None:
     named = measured_figure("a", curve, Finding(Verdict.VACUOUS, informative_from=500))
     assert crowded(named) == []
     assert [text for one in named.axes for text in one.texts if len(one.lines)] == []  # none on a curve
+
+
+@pytest.mark.parametrize("bound", [1.3, 2.0, 2.9, 20.0])
+def test_labels_of_close_values_below_a_hatched_ground_leave_each_other_room(bound: float) -> None:
+    curve = Curve([1, 2, 3], [1.0, 1.0, 1.0], upper=[bound] * 3, vacuous_above=1.2)
+    assert tick_labels_overlap(measured_figure("a", curve, None)) == []
 
 
 COLOURS = (MEASURED, BOUND, REFERENCE)
