@@ -42,7 +42,7 @@ def cause(mistake: Mistake, seed: int, every: int, dtype: Any, folder: Path, ste
     with np.errstate(all="ignore"):
         run(data, dtype, (30, steps), (0.1, 0.05), mistake, every).save(folder / "run.npz")
         found = compared(data, read_trajectory(folder / "run.npz", data))[1]
-    return found.departs_at and found.departs_at.cause
+    return None if found.departs_at is None else found.departs_at.cause
 
 
 def includes(named: str, words: str) -> bool:
