@@ -10,7 +10,7 @@ PAPER_STEPS = 900
 """Steps of both stages in the experiments of arXiv 2409.17335."""
 
 FARTHEST = 10**18
-"""Last step to which stage 2 is followed."""
+"""Last step of the fast-forward of stage 2."""
 
 
 @dataclass(frozen=True)
@@ -22,16 +22,15 @@ class Config:
     steps1 : int
         T, the length of stage 1.
     steps2 : int or None
-        The length of stage 2; None for as far as the fast-forward reaches, `FARTHEST`, or for the paper's
-        own length `PAPER_STEPS` where there is none.
+        Length of stage 2; None for `FARTHEST`, the reach of the fast-forward, or `PAPER_STEPS` without it.
     lr1, lr2 : float or None
         eta0 and eta; by default 0.2 / sqrt(V) and 0.05 / sqrt(V).
     at : tuple of int or None
         The recorded steps.
     optimizer : "ngd" or "gd"
-        Normalised gradient descent, of which the statements speak, or plain gradient descent.
+        Normalised gradient descent, the subject of the statements, or plain gradient descent.
     certify : int
-        First steps of stage 2 that are enclosed rigorously; without ``steps2``, stage 2 ends with them.
+        Number of first steps of stage 2 to enclose rigorously; without ``steps2``, stage 2 ends there.
     """
 
     steps1: int = setting(PAPER_STEPS, STEPS, "Steps of stage 1 (W_ov).")
@@ -42,13 +41,13 @@ class Config:
         None, STEP_LIST, "Record these steps of both stages, such as 1,10,900.", none="every step, later log-spaced"
     )
     optimizer: Literal["ngd", "gd"] = setting(
-        "ngd", one_of("ngd", "gd"), "ngd: steps of length lr, as in the paper; gd: lr times the gradient."
+        "ngd", one_of("ngd", "gd"), "Steps of length lr (ngd, as in the paper), or lr times the gradient (gd)."
     )
     certify: int = setting(
         0,
         optional(STEPS, PAPER_STEPS),
-        f"Enclose the first steps of stage 2 rigorously, {PAPER_STEPS} without a number; without --steps2 the audit "
-        "ends with them.",
+        f"Enclose the first steps of stage 2 rigorously, {PAPER_STEPS} without a number; the audit ends there unless "
+        "--steps2 is given.",
         only=("audit",),
     )
 
@@ -67,20 +66,20 @@ OF_FILE = "the file's, or the paper's"
 
 @dataclass(frozen=True)
 class RecordedConfig:
-    """Settings of a recorded run that its file does not hold.
+    """Settings of a recorded run, if not in its file.
 
     Attributes
     ----------
     lr1, lr2 : float or None
         eta0 and eta.
     steps1 : int or None
-        The step of stage 1 from which W_ov was frozen.
+        Step of stage 1 at which W_ov was frozen.
     """
 
     lr1: float | None = setting(None, STEP_SIZE, "Step size of stage 1.", none=OF_FILE)
     lr2: float | None = setting(None, STEP_SIZE, "Step size of stage 2.", none=OF_FILE)
     steps1: int | None = setting(
-        None, FROZEN_AT, "The step of stage 1 from which W_ov was frozen.", none="the file's last, or 900"
+        None, FROZEN_AT, "Step of stage 1 at which W_ov was frozen.", none="the file's last, or 900"
     )
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ from marginaudit.claims.settings import COUNT, SEED, STEP_LIST, STEP_SIZE, STEPS
 from marginaudit.orders import InputError
 
 FARTHEST = 10**18
-"""Batch-1 steps up to which the closed forms are followed."""
+"""Last batch-1 step of the closed forms."""
 
 SHOWN_STEPS = 10**6
 """Batch-1 steps of `marginaudit train`."""
@@ -28,12 +28,12 @@ class RecordedClassConfig:
 
     @property
     def eta_Y(self) -> float:
-        """The step size of Y, the default one where none is given."""
+        """Step size of Y, or its default."""
         return ETA_Y if self.lr_y is None else self.lr_y
 
     @property
     def eta_Z(self) -> float:
-        """The step size of Z, the default one where none is given."""
+        """Step size of Z, or its default."""
         return ETA_Z if self.lr_z is None else self.lr_z
 
 
@@ -41,12 +41,12 @@ class RecordedClassConfig:
 class ClassConfig(RecordedClassConfig):
     """Settings of training the decoder Y on sequence classes."""
 
-    steps: int = setting(FARTHEST, STEPS, "Batch-1 steps.")
+    steps: int = setting(FARTHEST, STEPS, "Number of batch-1 steps.")
     at: tuple[int, ...] | None = setting(
         None, STEP_LIST, "Record these steps, such as 1,10,900.", none="about 20 a decade"
     )
-    seeds: int = setting(2000, COUNT, "Runs of SGD for statements about chance.")
-    seed: int = setting(0, SEED, "What those runs are derived from.")
+    seeds: int = setting(2000, COUNT, "Sampled SGD runs, for probabilistic statements.")
+    seed: int = setting(0, SEED, "Random seed of the sampled runs.")
 
     def __post_init__(self) -> None:
         super().__post_init__()

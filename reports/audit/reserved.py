@@ -1,4 +1,4 @@
-"""Names that no paper from outside may take, and where these papers are found."""
+"""Reserved names, and the places of external papers."""
 
 GROUP = "marginaudit.papers"
 """Entry points of this group have the value ``module:PAPER``."""
@@ -11,19 +11,19 @@ STATEMENTS = "statements"
 
 COMMANDS = {
     "audit": "Audit every claim on every DATASET and write a report.",
-    "classify": "Show what the papers say of a DATASET.",
+    "classify": "Classify a DATASET and check its paper's assumptions.",
     "solve": "Solve the hard-margin problems of a DATASET, with certificates.",
-    "verify": "Check a CERTIFICATE that `solve --certificate` wrote.",
-    "train": "Run the training of which the DATASET's paper speaks.",
-    "conform": "Compare a run that you recorded with the algorithm of the DATASET's paper.",
+    "verify": "Check a CERTIFICATE written by `solve --certificate`.",
+    "train": "Train on a DATASET with its paper's algorithm.",
+    "conform": "Compare a recorded run with the algorithm of the DATASET's paper.",
     "table": "Print the table NAME of every DATASET.",
-    "hunt": "Look for a small dataset that violates a claim.",
-    "tighten": "Say how loose a bound is, and in which of its factors.",
+    "hunt": "Search for a small dataset that violates a claim.",
+    "tighten": "Measure how loose a bound is, overall and in each factor.",
     "sweep": "Run a grid of settings and seeds.",
-    "figure": "Draw one of the papers' figures, or `statements`, which follow from which; `list` names them.",
+    "figure": "Draw a figure of the papers, or `statements`: the graph of implications.",
     "claims": "List the claims of the ledger, or show one.",
-    "compare": "Say what changed from the audit OLD to the audit NEW.",
-    "realize": "Find the largest part of a text that meets Assumption 1, and how far the rest is from it.",
-    "relax": "Judge the statements without Assumption 2, on a dial from one-hot tokens to other embeddings.",
+    "compare": "List the differences between the audits OLD and NEW.",
+    "realize": "Find the largest part of a text that meets Assumption 1, and measure how far the text is from it.",
+    "relax": "Judge the statements without Assumption 2, from one-hot to non-orthonormal embeddings.",
 }
-"""The commands and what they do: those of every paper, then those of arXiv 2409.17335 alone."""
+"""Descriptions of the commands: those for every paper, then those for arXiv 2409.17335 only."""

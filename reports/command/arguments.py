@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have."""
+"""Arguments and options shared by commands."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -24,7 +24,7 @@ CLAIMS = click.option(
     "claims_file",
     type=FilePath(),
     metavar="FILE",
-    help="A Python file of claims of your own; it is run.",
+    help="Python file with claims of your own; the file is executed.",
 )
 
 TRAJECTORIES = click.option(
@@ -33,7 +33,7 @@ TRAJECTORIES = click.option(
     type=NamedTrajectory(),
     multiple=True,
     metavar="[NAME=]FILE",
-    help="A run of your own of the one DATASET, recorded in an .npz file: judged beside ours. May be given again.",
+    help="Recorded run (.npz) on the only DATASET, judged beside the computed one. May be given again.",
 )
 
 PAPER = click.option(
@@ -42,7 +42,7 @@ PAPER = click.option(
     type=PaperFile(),
     metavar="FILE",
     expose_value=False,
-    help="A Python file with a PAPER of your own; it is run.",
+    help="Python file with a PAPER of your own; the file is executed.",
 )
 
 ONLY_MINE = click.option("--only-mine", is_flag=True, help="Only the claims of --claims FILE.")
@@ -52,25 +52,25 @@ CHOSEN = click.option(
     "patterns",
     multiple=True,
     metavar="ID",
-    help="Only the claim of this id, or those whose ids match, such as 'ntp.theorem2.*'. May be given again.",
+    help="Only claims with this id or pattern, such as 'ntp.theorem2.*'. May be given again.",
 )
 
 
 @cache
 def papers() -> "tuple[Paper, ...]":
-    """Built-in and installed papers; one that fails to import is named once on standard error."""
+    """Built-in and installed papers; import failures are reported once on standard error."""
     from marginaudit.reports.audit.ledger import all_papers
 
     return all_papers(tell)
 
 
 class OnePaper(click.ParamType["tuple[Paper, ...]"]):
-    """A paper's name, or the Python file of one, which `Commands` has read by then."""
+    """Name or Python file of a paper; `Commands` has already loaded the file."""
 
     name = "paper"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "tuple[Paper, ...]":
-        """The paper; fail in one line."""
+        """Look up the paper; unknown names are a usage error."""
         known = papers()
         found = tuple(paper for paper in known if value and value in (paper.name, paper.file))
         if not found:
@@ -80,13 +80,13 @@ class OnePaper(click.ParamType["tuple[Paper, ...]"]):
 
 
 class OneOfPapers(click.ParamType[str]):
-    """A choice among names from the papers, which are imported when the option is parsed."""
+    """Choice among names from the papers; imports the papers only when the option is parsed."""
 
     def __init__(self, name: str, words: Callable[[], Iterable[str]]) -> None:
         self.name, self.words = name, words
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse other words in one line."""
+        """Check that the value is one of the names."""
         return OneOf([*self.words()]).convert(value, param, ctx)
 
 
@@ -96,15 +96,12 @@ ONE_PAPER = click.option(
     type=OnePaper(),
     metavar="NAME|FILE",
     callback=lambda _context, _option, value: value or papers(),
-    help="Of one paper only, by its name or by a Python file with a PAPER of your own, which is run.",
+    help="One paper only: its name, or a Python file with a PAPER of your own, which is executed.",
 )
 
 
 class AsksPapers(click.Command):
-    """A command with options of the papers, which are imported when it is called.
-
-    ``of_papers`` makes these options.
-    """
+    """Command with options from the papers (made by ``of_papers``); imports the papers only when called."""
 
     def __init__(
         self, *args: Any, of_papers: "Callable[[tuple[Paper, ...]], Iterable[click.Option]]", **kwargs: Any
@@ -119,25 +116,25 @@ class AsksPapers(click.Command):
         return super().parse_args(ctx, with_values(args, optional))
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """All parameters, the papers' options before --json and --help."""
+        """Parameters in order: the command's, the papers', then --json and --help."""
         *own, as_json, asks_help = super().get_params(ctx)
         return [*own, *self.of_papers(papers()), as_json, asks_help]
 
 
 def ledger(claims_file: Path | None, known: "tuple[Paper, ...]") -> "Ledger":
-    """The claims of papers, of installed packages and of a file."""
+    """Claims of the papers, of installed packages and of a file, by id."""
     from marginaudit.reports.audit.user_claims import all_claims
 
     return all_claims(known, claims_file, tell)
 
 
 def one_claim(name: str, known: "Ledger") -> "Claim":
-    """The claim of an id, or the one whose id begins with it.
+    """Look up a claim by id or unique prefix of one.
 
     Raises
     ------
     InputError
-        There is none, or several.
+        No claim matches, or several do.
     """
     from marginaudit.reports.audit.ledger import known_ids, some_of
 
@@ -150,14 +147,14 @@ def one_claim(name: str, known: "Ledger") -> "Claim":
 
 
 def matching(patterns: Sequence[str], known: "Ledger", where: str = "--claim", of: str = "") -> "list[Claim]":
-    """The claims whose ids match one of the patterns, in the ledger's order; all where there is no pattern.
+    """Select claims by patterns of ids, in the ledger's order; all claims without a pattern.
 
-    ``where`` the patterns come from stands before what is wrong with one, which says what the ledger is ``of``.
+    Error messages begin with ``where``, the origin of the patterns, and describe the ledger by ``of``.
 
     Raises
     ------
     InputError
-        A pattern matches none.
+        A pattern matches no claim.
     """
     from marginaudit.reports.audit.ledger import matching_ids
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from marginaudit.claims.paper import Paper
 
 LEAST_WIDTH = 124
-"""Columns from which on the list is a table; in a narrower one statements are broken over a dozen lines each."""
+"""Least terminal width for a table; narrower columns would break each statement over a dozen lines."""
 
 SHOWN = ("statement", "standing", "source", "assumptions")
-"""Fields of a claim that the list shows beside its id."""
+"""Fields of a claim in the list, after its id."""
 
 
 @click.command()
@@ -31,8 +31,8 @@ SHOWN = ("statement", "standing", "source", "assumptions")
 def claims(claim: str | None, claims_file: Path | None, known: "tuple[Paper, ...]", as_json: bool) -> int:
     """List the claims of the ledger, or show one.
 
-    A pattern such as 'ntp.theorem2.*' lists those whose ids match.
-    Each with its id, statement, source, assumptions, and whether it is proved, refuted or open for every dataset.
+    CLAIM is an id, or a pattern such as 'ntp.theorem2.*'. Prints statement, source, assumptions and standing:
+    proved, refuted or open for all datasets.
     """
     from marginaudit.reports.audit.ledger import is_pattern
 
@@ -59,13 +59,13 @@ def claims(claim: str | None, claims_file: Path | None, known: "tuple[Paper, ...
 
 
 def _print_counts(listed: "Sequence[Claim]") -> None:
-    """How the printed statements stand, those of each paper by itself, and the number of others."""
+    """Print per paper the counts of printed statements by standing, and of other statements."""
     from marginaudit.reports.tally import counts, in_words, others_in_words
 
     for name, of_paper in groupby(listed, key=lambda claim: claim.paper):
         found = counts((claim, claim.standing) for claim in of_paper)
         parts = [in_words(found)] * bool(found["printed"]) + [others_in_words(found)]
-        print_wrapped(f"{name or 'Of any paper'}: {'. Beside them: '.join(filter(None, parts))}.")
+        print_wrapped(f"{name or 'Of any paper'}: {'. Others: '.join(filter(None, parts))}.")
 
 
 def _entry(claim: "Claim") -> dict[str, Any]:

@@ -15,10 +15,7 @@ from marginaudit.reports.command.output import print_json
 @PAPER
 @JSON
 def classify(dataset: str, as_json: bool) -> int:
-    """Show what the papers say of a DATASET.
-
-    Its tokens, and which assumptions hold.
-    """
+    """Classify a DATASET and check its paper's assumptions."""
     source = load(dataset, papers())
     answer = finite(source.paper.kind.classified(source.dataset))
     if as_json:

@@ -1,4 +1,4 @@
-"""The command line: a command a file, loaded when it is called."""
+"""Command line: one module per command, imported on demand."""
 
 import gc
 import os
@@ -16,47 +16,47 @@ from marginaudit.reports.command.output import discard_output, reserve_output, s
 from marginaudit.reports.command.usage import told
 
 BEFORE_COLLECTING = 50_000
-"""Threshold of the garbage collector; Python's own, 700, makes reading a large file slow."""
+"""Threshold of the garbage collector; Python's default, 700, slows down reading large files."""
 
 ROOM = {"realize": "ntp.realize", "relax": "ntp.relax"}
-"""Modules of commands that only one paper has."""
+"""Modules of commands for one paper only."""
 
 NEW = {
-    "new-paper": ("marginaudit.reports.command.new", "Write a FOLDER with a paper to start from."),
-    "new-claim": ("marginaudit.reports.command.new", "Write a FILE with a claim to start from."),
+    "new-paper": ("marginaudit.reports.command.new", "Write a FOLDER with a template of a paper."),
+    "new-claim": ("marginaudit.reports.command.new", "Write a FILE with a template of a claim."),
 }
 
 
 def commands() -> dict[str, tuple[str, str]]:
-    """Module and description of each command by name: those for every paper, the papers' own, and those for a start."""
+    """Module and description of each command by name: built-in commands, papers' own commands, templates."""
     built_in = {name: (f"marginaudit.reports.command.{ROOM.get(name, name)}", does) for name, does in COMMANDS.items()}
     own = {name: command for paper in papers() for name, command in paper.commands.items()}
     return built_in | own | NEW
 
 
 class Commands(click.Group):
-    """A group that imports a command when it is called."""
+    """Group that imports commands on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of all commands."""
+        """Names of all commands."""
         return list(commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a name."""
+        """Import a command; None for an unknown name."""
         module, _ = commands().get(cmd_name, (None, ""))
         return None if module is None else getattr(import_module(module), cmd_name.replace("-", "_"))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; `--paper FILE` is read before it is imported, as settings of the paper are its options."""
+        """Find the command; load `--paper FILE` first, because the paper's settings become options."""
         given = [value for option, value in pairwise(args) if option == "--paper"]
         given += [word.removeprefix("--paper=") for word in args if word.startswith("--paper=")]
         os.environ[PAPER_FILE] = next((value for value in given if value.endswith(".py") and "\0" not in value), "")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands with their descriptions, without importing them."""
+        """List commands and descriptions without importing the commands."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, does) for name, (_, does) in commands().items()])
 
@@ -68,15 +68,17 @@ def cli() -> None:
 
     DATASET is a .json or .txt file, or the name of a built-in case, such as example-1 or section-7.
 
+    The papers are ntp (arXiv 2409.17335) and snap (arXiv 2305.16380).
+
     Start with `marginaudit audit`: it audits every statement on the papers' own settings.
     """
     from marginaudit.reports.audit.provenance import date
 
-    date()  # refuses what the environment holds before there is anything to lose; matplotlib reads it too
+    date()  # refuse a bad SOURCE_DATE_EPOCH before any work; matplotlib reads it too
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; bad input is one line on standard error and exit status 2."""
+    """Run the command line; bad input gives one line on standard error and exit status 2."""
     gc.set_threshold(BEFORE_COLLECTING)
     sys.exit(_status(arguments))
 
@@ -96,9 +98,9 @@ def _status(arguments: list[str] | None) -> int:
     except (click.Abort, KeyboardInterrupt):
         tell("marginaudit: interrupted")
         return 130
-    except (BrokenPipeError, SystemExit):  # the latter is click's answer to the former, with status 1
+    except (BrokenPipeError, SystemExit):  # click turns a broken pipe into SystemExit(1)
         discard_output()
-        return 128 + signal.SIGPIPE  # as of a program that the signal ends; 1 would say violated, or refused
+        return 128 + signal.SIGPIPE  # as if ended by the signal; 1 would mean violated or refused
     except MemoryError:
         tell("marginaudit: got too little memory, expected enough for the dataset and the steps")
     except OSError as error:

@@ -24,17 +24,17 @@ NOTHING = "nothing-compared"
     "--fail-on",
     type=OneOf(["worse", "gone", NOTHING]),
     multiple=True,
-    help="Exit with status 1 if anything is worse, a row is gone, or no row is in both. May be given again.",
+    help="Exit with status 1 if a row is worse, a row is gone, or no row is common. May be given again.",
 )
 @JSON
 def compare(old: Path, new: Path, out: Path | None, fail_on: tuple[str, ...], as_json: bool) -> int:
-    """Say what changed from the audit OLD to the audit NEW.
+    """List the differences between the audits OLD and NEW.
 
-    Each is a folder that `audit` wrote, its report.json, a folder that `sweep` wrote of audits, its runs.csv, or a
+    OLD and NEW are each a folder of `audit` or its report.json, a folder of `sweep` with audits or its runs.csv, or a
     .bounds.json file of the pytest fixture bound_constants.
-    A number has changed where it is off by more than error bars allow. A row that is gone is named and not worse; one
-    that is added is worse if it is violated or broken. Without a row in both there is nothing to compare, which is an
-    error.
+
+    Numbers differ if they differ by more than their error bars. A missing row is "gone", not worse; an added row is
+    worse if violated or broken. Audits without a common row are an error.
     """
     if out is not None:
         pages = [page for side in (old, new) for page in side.glob("*.html")]

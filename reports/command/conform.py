@@ -22,10 +22,9 @@ from marginaudit.reports.command.usage import OneOf
 @click.option("--fail-on", type=OneOf(["departs"]), help="Exit with status 1 if a step departs.")
 @JSON
 def conform(dataset: str, file: Path, fail_on: str | None, as_json: bool, **given: Any) -> int:
-    """Compare a run that you recorded with the algorithm of the DATASET's paper.
+    """Compare a recorded run with the algorithm of the DATASET's paper.
 
-    FILE is an .npz file, as marginaudit.record.Recorder writes it. The first step that departs is named, with its
-    cause.
+    FILE is an .npz file written by marginaudit.record.Recorder. Prints the first departing step and its cause.
     """
     known = papers()
     source = load(dataset, known)

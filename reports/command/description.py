@@ -1,4 +1,4 @@
-"""An audit described in a TOML file: its datasets, claims, settings and exports."""
+"""Description of an audit in a TOML file: datasets, claims, settings and exports."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,14 +26,14 @@ class _Audit(TypedDict, total=False, closed=True):
 
 @dataclass(frozen=True)
 class Asked:
-    """What an audit is asked for: the arguments, completed by a description.
+    """Options of one audit: command line first, then the description file.
 
     Attributes
     ----------
-    datasets, name, patterns, claims_file, only_mine, trajectories, exports : as the command takes them
-    settings : values by the names that `marginaudit.reports.command.options.configs` takes
+    datasets, name, patterns, claims_file, only_mine, trajectories, exports : arguments of the command
+    settings : values by name, for `marginaudit.reports.command.options.configs`
     by_datasets, by_patterns, by_file : str
-        What asks for the datasets, the claims and their file, as errors say it; "" for the arguments themselves.
+        Origin of the datasets, the claims and the claims file, for error messages; "" for arguments.
     """
 
     datasets: tuple[str, ...]
@@ -51,12 +51,12 @@ class Asked:
 
 
 def completed(typed: Asked, papers: Sequence[Paper]) -> Asked:
-    """Add what the description among the DATASETs says, if there is one; paths in it begin at its folder.
+    """Complete the arguments from a description file among the DATASETs; its paths are relative to its folder.
 
     Raises
     ------
     InputError
-        Something is named beside it, or one line: the file, the key, what was got, what is expected.
+        Other DATASETs are given too, or the file has an error.
     """
     found = next((name for name in typed.datasets if name.lower().endswith(".toml")), None)
     if found is None:
@@ -104,7 +104,7 @@ def _settings(table: Mapping[str, Any], papers: Sequence[Paper], where: str) -> 
 
 @contextmanager
 def asked_for(place: str) -> Iterator[None]:
-    """Context that prefixes errors with the place in the description that names the file; "" for none."""
+    """Context that prefixes input errors with a place in the description; "" adds no prefix."""
     try:
         yield
     except InputError as error:

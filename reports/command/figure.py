@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Figures: TypeAlias = dict[str, tuple[str, Paper | None, Callable[..., Any]]]
-"""By name what each is of, its paper, and what draws it."""
+"""Subject, paper and drawing function by figure name."""
 
 
 @click.command()
@@ -37,8 +37,8 @@ Figures: TypeAlias = dict[str, tuple[str, Paper | None, Callable[..., Any]]]
 @click.option(
     "--out", type=FilePath(), help="File to write: .svg, .pdf or .png.  [default: NAME.svg, or NAME-DATASET.svg]"
 )
-@click.option("--from", "source", type=FilePath(), help="Folder of a sweep to draw, which is not run then.")
-@click.option("--text", type=FilePath(), help="Text in UTF-8 to draw it of.  [default: one that ships]")
+@click.option("--from", "source", type=FilePath(), help="Finished sweep to draw: its folder.  [default: run the sweep]")
+@click.option("--text", type=FilePath(), help="UTF-8 text as input of the figure.  [default: the built-in text]")
 @ONE_PAPER
 @JSON
 def figure(
@@ -50,9 +50,9 @@ def figure(
     known: tuple[Paper, ...],
     as_json: bool,
 ) -> int:
-    """Draw one of the papers' figures, or `statements`, which follow from which; `list` names them.
+    """Draw a figure of the papers, or `statements`: the graph of implications.
 
-    The figure of a sweep comes with the table of its cells, `orders` is that of a DATASET.
+    NAME `list` prints the names. Only `orders` takes a DATASET. Figures of sweeps also print the table of cells.
     """
     found = _figures(known)
     if name == "list":
@@ -83,7 +83,7 @@ def figure(
 
 
 def _figures(known: tuple[Paper, ...]) -> Figures:
-    """Those of papers and texts, then `statements`, those of a dataset, and those of sweeps."""
+    """All figures, in the order papers and texts, `statements`, datasets, sweeps."""
     own = [(name, paper, one) for paper in known for name, one in paper.figures_of("paper", "text", "dataset").items()]
     return (
         {name: (one.of, paper, one.draws) for name, paper, one in own if one.of != "dataset"}
@@ -94,7 +94,7 @@ def _figures(known: tuple[Paper, ...]) -> Figures:
 
 
 def _check(found: Figures, name: str, dataset: str | None, source: Path | None, text: Path | None) -> None:
-    """Refuse an unknown name, and options that the figure does not take.
+    """Check the name, and that the figure takes the given options.
 
     Raises
     ------
@@ -118,14 +118,14 @@ def _check(found: Figures, name: str, dataset: str | None, source: Path | None, 
 
 
 def _described(figures: Figures, known: tuple[Paper, ...]) -> dict[str, str]:
-    """What each figure shows; sweeps come last."""
+    """Captions by figure name, sweeps last."""
     described = {name: getdoc(draw) or "" for name, (of, _, draw) in figures.items() if of != "sweep"}
     layouts = {name: find_spec(name, known).layout for name in figures if name not in described}
     return described | {name: "" if layout is None else layout.title for name, layout in layouts.items()}
 
 
 def _of_sweep(name: str, source: Path | None, known: tuple[Paper, ...]) -> "tuple[Figure, Rows]":
-    """The figure of a built-in sweep and its cells: those of a folder, or computed here."""
+    """Figure and cells of a built-in sweep, read from a folder or computed."""
     spec = find_spec(name, known)
     if spec.layout is None:
         raise InputError(f"figure {name}", got="a sweep without a figure", expected="one that says what to draw")

@@ -20,8 +20,8 @@ from marginaudit.reports.shell import joined
 
 @click.command()
 @click.argument("claim", metavar="CLAIM")
-@click.option("--without", metavar="ASSUMPTION", help="Break this assumption of the claim, and meet the others.")
-@click.option("--seconds", type=Parsed(SECONDS), default=60.0, show_default=True, help="Stop after so long.")
+@click.option("--without", metavar="ASSUMPTION", help="Drop this assumption: datasets violate it and meet the others.")
+@click.option("--seconds", type=Parsed(SECONDS), default=60, show_default=True, help="Time limit in seconds.")
 @click.option("--seed", type=Parsed(SEED), default=0, show_default=True, help="Seed of the random datasets.")
 @click.option("--out", type=FilePath(), help="Dataset file to write.  [default: CLAIM.json]")
 @CLAIMS
@@ -36,10 +36,10 @@ def hunt(
     claims_file: Path | None,
     as_json: bool,
 ) -> int:
-    """Look for a small dataset that violates a claim.
+    """Search for a small dataset that violates a claim.
 
-    The dataset meets the claim's assumptions, but for the one named by --without. Where the
-    violation is an exact one, a certificate for `verify` is written beside the dataset.
+    The dataset meets the claim's assumptions except the one in --without. An exact violation also gets a certificate
+    for `verify`, written next to the dataset.
     """
     known = papers()
     hunted = one_claim(claim, ledger(claims_file, known))
@@ -66,7 +66,7 @@ def hunt(
     if found.dataset is None:
         print_line(f"no counterexample to {claim} {_in_what(found)}.")
         if not found.decided:
-            print_line("Nothing that was tried could decide it: this says nothing of whether it is true.")
+            print_line("Every dataset tried was inconclusive: no evidence for or against the claim.")
     else:
         tried = _tried(found)
         sizes = ", ".join(f"{name} {getattr(found.dataset, name)}" for name in found.largest)
@@ -85,10 +85,10 @@ def _tried(found: Hunt) -> str:
 
 
 def _in_what(found: Hunt) -> str:
-    """Where nothing was found, and why nothing was tried there if so it is."""
-    looked_at = f"{counted(found.looked_at, 'dataset')} looked at"
+    """The search space covered without a counterexample, with the reason if no dataset could be tried."""
+    looked_at = f"{counted(found.looked_at, 'generated dataset')}"
     if found.exhausted:
-        looked_at += ", all of the enumerated small ones among them"
+        looked_at += ", including all enumerated small ones"
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in found.verdicts.items())
     if found.tried:
         return f"in {_tried(found)} ({verdicts}), of {looked_at}"
@@ -96,6 +96,6 @@ def _in_what(found: Hunt) -> str:
     breaks, other = (f"break{s} {found.without} and ", "other ") if found.without else ("", "")
     wanted = f"{breaks}meet{s} its {other}assumptions"
     if not found.met:
-        return f"in {looked_at}: none of them {wanted}"
-    why = f"could not be evaluated there ({verdicts})" if verdicts else "says nothing there"
-    return f"in {looked_at}: {found.met} of them {wanted}, and it {why}"
+        return f"in {looked_at}: none {wanted}"
+    why = f"could not be evaluated there ({verdicts})" if verdicts else "does not apply there"
+    return f"in {looked_at}: {found.met} {wanted}, but the claim {why}"

@@ -16,9 +16,9 @@ from marginaudit.reports.shell import joined
 @click.command()
 @click.argument("folder", metavar="FOLDER", type=FilePath())
 def new_paper(folder: Path) -> int:
-    """Write a FOLDER with a paper to start from.
+    """Write a FOLDER with a template of a paper.
 
-    It has a kind of dataset, a run, a claim that is true, its planted false twin, and a test.
+    The template has a kind of dataset, a run, a true claim, its false twin, and a test.
     """
     _refuse_existing(folder)
     _write(folder, {"paper.py": "paper.py", "test_paper.py": "test_paper.txt"})
@@ -29,9 +29,9 @@ def new_paper(folder: Path) -> int:
 @click.command()
 @click.argument("file", metavar="FILE", type=FilePath())
 def new_claim(file: Path) -> int:
-    """Write a FILE with a claim to start from.
+    """Write a FILE with a template of a claim.
 
-    It is about the sentences of arXiv 2409.17335, and has a planted false twin.
+    The claim is about the sentences of arXiv 2409.17335, and has a false twin.
     """
     _refuse_existing(file)
     check_output(file, "FILE", ".py", reads=[])

@@ -1,4 +1,4 @@
-"""Command-line values: datasets, step counts, step sizes, files to write."""
+"""Types of command-line values, and options from the papers' settings."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Parsed(click.ParamType[Any]):
-    """One of the values of a setting."""
+    """Value of a setting."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
@@ -34,19 +34,19 @@ class Parsed(click.ParamType[Any]):
 
 
 class FilePath(click.ParamType[Path]):
-    """A path to read from or to write to."""
+    """Path of an input or output."""
 
     name, expected = "path", "a path"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """Refuse the empty path, which would be the working directory, and one that no file system takes."""
+        """Refuse the empty path, which would mean the working directory, and NUL bytes."""
         if not str(value) or "\0" in str(value):
             self.fail(f"got {shown(str(value))}, expected a path", param, ctx)
         return Path(value)
 
 
 class NamedTrajectory(click.ParamType[tuple[str, Path]]):
-    """A recorded run: its name and its file."""
+    """Name and file of a recorded run."""
 
     name, expected = "trajectory", "[NAME=]FILE"
 
@@ -61,7 +61,7 @@ class NamedTrajectory(click.ParamType[tuple[str, Path]]):
 
 
 class PaperFile(FilePath):
-    """A Python file with a PAPER; `Commands` has read it by then."""
+    """Python file with a PAPER; `Commands` has already loaded it."""
 
     name, expected = "file", "a Python file, .py"
 
@@ -73,7 +73,7 @@ class PaperFile(FilePath):
 
 
 def cores() -> int:
-    """Number of cores that this process may use, at most LOKY_MAX_CPU_COUNT."""
+    """Number of cores available to this process, at most LOKY_MAX_CPU_COUNT."""
     from loky import cpu_count
 
     found: int = cpu_count()
@@ -81,7 +81,7 @@ def cores() -> int:
 
 
 def dashed(name: str) -> str:
-    """A setting's name as an option.
+    """Option name of a setting.
 
     >>> dashed("lr_y")
     '--lr-y'
@@ -90,23 +90,27 @@ def dashed(name: str) -> str:
 
 
 def settings_options(command: str, papers: Iterable["Paper"]) -> list[click.Option]:
-    """An option for every setting of the papers' configs that the command has; None where it is not given."""
+    """Options for the settings of a command; the help of those of one paper names it. None if not given."""
+    users = [paper for paper in papers if paper.usual(command) is not None]
     found: dict[str, list[tuple[Paper, Setting]]] = {}
-    for paper in papers:
+    for paper in users:
         for name, setting in _settings(command, paper).items():
             if not setting.only or command in setting.only:
                 found.setdefault(name, []).append((paper, setting))
-    return [_option(command, name, owners) for name, owners in found.items()]
+    return [_option(command, name, owners, shared=len(owners) == len(users)) for name, owners in found.items()]
 
 
-def _option(command: str, name: str, owners: Sequence[tuple["Paper", Setting]]) -> click.Option:
+def _option(command: str, name: str, owners: Sequence[tuple["Paper", Setting]], *, shared: bool) -> click.Option:
     setting = owners[0][1]
     kind: click.ParamType[Any] = OneOf(setting.values.choices) if setting.values.choices else Parsed(setting.values)
     metavar = "T,T,.." if setting.values is STEP_LIST else None
-    said = [(paper, f"{known.help}  [default: {_default(command, name, paper)}]") for paper, known in owners]
-    differ = len({text for _, text in said}) > 1
-    helps = dict.fromkeys(f"Of {paper.name}: {text}" if differ else text for paper, text in said)
-    return click.Option([dashed(name), name], type=kind, metavar=metavar, help=" ".join(helps))
+    label = "" if shared else ", ".join(paper.name for paper, _ in owners) + ": "
+    helps = {paper.name: f"{known.help}  [default: {_default(command, name, paper)}]" for paper, known in owners}
+    if len({*helps.values()}) > 1:
+        text = " ".join(f"{owner}: {one}" for owner, one in helps.items())
+    else:
+        text = label + next(iter(helps.values()))
+    return click.Option([dashed(name), name], type=kind, metavar=metavar, help=text)
 
 
 def with_values(arguments: Sequence[str], optional: Mapping[str, Values]) -> list[str]:
@@ -135,7 +139,18 @@ def _is_number(word: str) -> bool:
 
 def _default(command: str, name: str, paper: "Paper") -> str:
     value = getattr(paper.usual(command), name)
-    return _settings(command, paper)[name].none if value is None else str(value)
+    return _settings(command, paper)[name].none if value is None else powers_of_ten(str(value))
+
+
+def powers_of_ten(digits: str) -> str:
+    """A whole number with its six or more last zeros as an exponent.
+
+    >>> powers_of_ten("1000000000000000000"), powers_of_ten("2000"), powers_of_ten("0.5")
+    ('1e18', '2000', '0.5')
+    """
+    kept = digits.rstrip("0")
+    zeros = len(digits) - len(kept)
+    return f"{kept}e{zeros}" if zeros >= 6 else digits
 
 
 def _settings(command: str, paper: "Paper") -> dict[str, Setting]:
@@ -146,12 +161,12 @@ def _settings(command: str, paper: "Paper") -> dict[str, Setting]:
 def configs(
     command: str, papers: Sequence["Paper"], known: Sequence["Paper"], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The config of each paper with the settings that were given.
+    """Config of each paper, with the given settings.
 
     Raises
     ------
     InputError
-        A setting was given that none of the papers has, or a value is bad.
+        A setting belongs to none of the papers, or has a bad value.
     """
     chosen = {name: value for name, value in given.items() if value is not None}
     for name in chosen:

@@ -1,4 +1,4 @@
-"""Output of commands: standard output and standard error, JSON and text, and files."""
+"""Output of commands: standard streams, JSON, text and files."""
 
 import io
 import json
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 _reserved: TextIO | None = None
-"""The real standard output, once it is reserved."""
+"""The real standard output after `reserve_output`."""
 
 
 def reserve_output() -> None:
-    """Redirect all other writes to standard error; only `standard_output` still writes to standard output.
+    """Reserve standard output for `standard_output`; redirect all other writes to standard error.
 
-    What else is printed, by libraries in C and by the processes that we start too, goes to standard error.
+    This includes output of C libraries and of child processes.
     """
     global _reserved
     sys.stdout.flush()
@@ -32,37 +32,34 @@ def reserve_output() -> None:
 
 
 def standard_output() -> TextIO:
-    """The stream to which a command writes its answer."""
+    """Stream for a command's answer."""
     return _reserved or sys.stdout
 
 
 def discard_output() -> None:
-    """Drop what could not be written, which Python would otherwise try to flush once more at exit."""
+    """Drop unwritten output; otherwise Python would try to flush it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), standard_output().fileno())
 
 
 def tell(text: str) -> None:
-    """Print a line to standard error, if it can be."""
+    """Print a line to standard error, ignoring write errors."""
     with suppress(OSError):
         print(printable(text), file=sys.stderr, flush=True)
 
 
 def write(path: Path, content: "str | bytes | Iterator[str]", option: str) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file atomically."""
     with writing(path, option):
         write_whole(path, content)
 
 
 def write_json(path: Path, document: Any, option: str, indent: int | None = None) -> None:
-    """Write a JSON file, whole or not at all."""
+    """Write a JSON file atomically."""
     write(path, json_text(document, indent=indent), option)
 
 
 def check_output(path: Path, option: str, *endings: str, reads: Iterable[Path | str | None]) -> None:
-    """Refuse a file before there is anything to write: one that cannot be written, or that the command reads.
-
-    Also one with another ending than those given.
-    """
+    """Check an output file before the work: writable, not an input of the command, and with one of the endings."""
     if endings and path.suffix.lower() not in endings:
         expected = endings[0] if len(endings) == 1 else f"one of {', '.join(endings)}"
         raise InputError(f"{option} {shown_path(path)}", got=f"the ending {shown(path.suffix)}", expected=expected)
@@ -75,12 +72,12 @@ def check_output(path: Path, option: str, *endings: str, reads: Iterable[Path | 
 def _same_file(path: Path, other: Path) -> bool:
     try:
         return path.samefile(other)
-    except (OSError, ValueError):  # one is not there, or cannot be: reading or writing it will say so
+    except (OSError, ValueError):  # a missing or impossible path: reading or writing it raises
         return False
 
 
 def write_figure(path: Path, figure: "Figure", option: str) -> None:
-    """Write a figure in the format of the file's ending, whole or not at all."""
+    """Write a figure atomically, in the format of the file's ending."""
     from marginaudit.reports.plots.measured import rendered
 
     write(path, rendered(figure, path.suffix.lower(), lambda text: tell(f"{shown_path(path)}: {text}")), option)
@@ -88,7 +85,7 @@ def write_figure(path: Path, figure: "Figure", option: str) -> None:
 
 @contextmanager
 def writing(path: Path, option: str) -> Iterator[None]:
-    """Context that turns a failed write into an InputError with the option and the path."""
+    """Context that turns write errors into an InputError with the option and the path."""
     try:
         yield
     except OSError as error:
@@ -97,16 +94,16 @@ def writing(path: Path, option: str) -> Iterator[None]:
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document to standard output."""
+    """Print a JSON document to standard output."""
     text = json_text(document)
     try:
         standard_output().write(text)
-    except UnicodeEncodeError:  # standard output is not UTF-8; nothing of the text was written
+    except UnicodeEncodeError:  # standard output is not UTF-8; no part of the text was written
         standard_output().write(json.dumps(json.loads(text)) + "\n")
 
 
 def print_text(text: str) -> None:
-    """Write text to standard output, escaping characters that its encoding lacks."""
+    """Write text to standard output, escaping characters outside its encoding."""
     output = standard_output()
     if isinstance(output, io.TextIOWrapper):
         output.reconfigure(errors="backslashreplace", newline="")

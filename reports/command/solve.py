@@ -20,12 +20,12 @@ PROBLEM = OneOfPapers("problem", lambda: [name for paper in papers() for name in
 
 
 def with_problems(name: str) -> Source:
-    """A dataset whose paper has hard-margin problems.
+    """Load a dataset of a paper with hard-margin problems.
 
     Raises
     ------
     InputError
-        There is none of that name.
+        No such dataset.
     """
     return load(name, [paper for paper in papers() if paper.problems])
 
@@ -37,13 +37,13 @@ def with_problems(name: str) -> Source:
     type=OneOf(["auto", "exact", "cvxpy"]),
     default="auto",
     show_default=True,
-    help="exact: rational arithmetic; cvxpy: the quadratic program; auto: exact where it exists.",
+    help="exact: rational arithmetic; cvxpy: numerical quadratic program; auto: exact if possible.",
 )
-@click.option("--only", type=PROBLEM, metavar="NAME", help="Solve one of the problems, such as kq of sentences.")
+@click.option("--only", type=PROBLEM, metavar="NAME", help="Solve one problem only, such as kq of sentences.")
 @click.option(
     "--certificate",
     type=FilePath(),
-    help="Write the exact primal and dual as fractions, for `marginaudit verify`.",
+    help="File for the exact primal and dual solutions as fractions, for `marginaudit verify`.",
 )
 @PAPER
 @JSON

@@ -1,4 +1,4 @@
-"""Entry point: an interrupt during import ends in one line, and so does an internal error, below its traceback."""
+"""Entry point: handles interrupts during import, and reports internal errors in one line below the traceback."""
 
 import gc
 import signal
@@ -19,15 +19,15 @@ def main() -> None:
     except KeyboardInterrupt:  # while the rest was being imported
         print("marginaudit: interrupted", file=sys.stderr)
         sys.exit(130)
-    except BaseException as error:  # a panic of a library in Rust is no Exception
+    except BaseException as error:  # panics of Rust libraries are not an Exception
         sys.exit(_told(error))
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # there is nothing left to interrupt
-        gc.freeze()  # what libraries made is not searched for garbage at the end, which takes half a second
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is done
+        gc.freeze()  # skip the last garbage collection, which takes half a second
 
 
 def _told(error: BaseException) -> int:
-    """The traceback and a line on standard error, with nothing imported that may be what failed; the exit status."""
+    """Print traceback and error line, return the exit status; imports only the standard library."""
     import traceback
     from importlib.metadata import metadata
 

@@ -20,21 +20,21 @@ from marginaudit.reports.study.spec import built_in, find_spec
 from marginaudit.reports.study.sweep import Folder, compute_missing, seconds_of, write_tables
 
 MOST_TOLD = 20
-"""Most failed runs that are listed."""
+"""Most failed runs to list."""
 
 MOST_COLUMNS = 12
-"""Most columns of the table of cells; wider ones are replaced by counts of verdicts."""
+"""Most columns of the printed table of cells; wider tables are replaced by counts of verdicts."""
 
 
 @click.command()
 @click.argument("spec", metavar="SPEC")
 @click.option("--out", type=FilePath(), help="Folder to write.  [default: sweep-NAME]")
-@click.option("--jobs", type=Parsed(JOBS), help="Processes of this machine.  [default: one a core]")
-@click.option("--scheduler", metavar="ADDRESS", help="Compute on the Dask cluster of this scheduler instead.")
-@click.option("--plan", is_flag=True, help="Say what would run and about how long, and run nothing.")
-@click.option("--status", is_flag=True, help="Say what is there, and run nothing.")
-@click.option("--retry-failed", is_flag=True, help="Run only what failed or killed its workers.")
-@click.option("--fresh", is_flag=True, help="Start over: forget what is there.")
+@click.option("--jobs", type=Parsed(JOBS), help="Local processes.  [default: one per core]")
+@click.option("--scheduler", metavar="ADDRESS", help="Address of a Dask scheduler: run on its cluster instead.")
+@click.option("--plan", is_flag=True, help="Dry run: print the runs to compute and an estimate of the time.")
+@click.option("--status", is_flag=True, help="Print the state of the runs and exit.")
+@click.option("--retry-failed", is_flag=True, help="Run only failed runs and those that killed their workers.")
+@click.option("--fresh", is_flag=True, help="Start over, discarding earlier results.")
 @ONE_PAPER
 @JSON
 def sweep(
@@ -51,8 +51,8 @@ def sweep(
 ) -> int:
     """Run a grid of settings and seeds.
 
-    SPEC is a TOML file, or the name of a built-in sweep; `list` names those. Started again, it
-    computes only what is missing. The exit status is 1 where a run could not be done.
+    SPEC is a TOML file or the name of a built-in sweep; `list` prints the names. A repeated call resumes with the
+    missing runs. The exit status is 1 if a run failed.
     """
     if spec == "list":
         print_names("sweeps", dict.fromkeys(built_in(known), ""), as_json=as_json)
@@ -136,7 +136,7 @@ def _print_counts(folder: Folder, as_json: bool) -> None:
 
 
 def _print_plan(folder: Folder, todo: Sequence[RunsTask], processes: int, as_json: bool) -> None:
-    """Print how many runs there are to compute, and about how long they take."""
+    """Print the number of runs to compute and the estimated time."""
     runs, tasks, to_run = folder.spec.runs, len(folder.tasks), sum(len(task.runs) for task in todo)
     seconds = seconds_of(todo) / processes
     if as_json:

@@ -40,23 +40,22 @@ from marginaudit.reports.tighten.measure import (
 POWERS = ("factor", "from", "to", "measured", "interval", "bound", "decades", "supported")
 
 RUNS_SHARE = 0.75
-"""Share of the time that is for runs; the rest is for hunts."""
+"""Share of the time for runs; the rest is for hunts."""
 
 HUNT_SECONDS = 5.0
-"""Longest hunt without an assumption."""
+"""Longest hunt per dropped assumption."""
 
 LONGEST_REASON = 120
-"""Longest reason that is shown."""
+"""Longest reason in the output."""
 
 MEANING = (
-    "A power is the slope of log measured on log factor: of the clock the mean of all runs' slopes over the steps that "
-    "they share, of the others by one regression on all of them, in which each generator has a constant to itself; the "
-    "bound's by the same regression on its values. An interval is Student's t at 95 % for independent runs, widened by "
-    "all that error bars can shift it: it covers how the runs of this design differ, and nothing beyond their datasets "
-    "and steps. Where the slopes over the two halves of the clock's logarithm differ by more than error bars explain, "
-    "the line bends, as with a power of log t: the mean slope is then the power of no law, and the interval holds the "
-    "slopes of both halves of all runs. Decades: by how many powers of ten the room grows as the factor goes from its "
-    "least value to its most."
+    "A power is the slope of log(measured) against log(factor). For the clock it is the mean of the runs' slopes over "
+    "their common steps. For the other factors it comes from one regression over all runs, with a constant per "
+    "generator. The bound's powers come from the same fits to its values. An interval is Student's t at 95 % for "
+    "independent runs, widened by the largest shift that error bars allow; it is valid for the datasets and steps of "
+    "this design only. If the slopes over the two halves of the clock's logarithm differ by more than error bars "
+    "explain, as with a power of log t, no power is supported, and the interval covers the slopes of both halves of "
+    "all runs. Decades: growth of the room in powers of ten, from the factor's least value to its largest."
 )
 
 
@@ -67,9 +66,9 @@ MEANING = (
 @click.option(
     "--seconds",
     type=Parsed(SECONDS),
-    default=300.0,
+    default=300,
     show_default=True,
-    help="Stop after so long. Started again, it goes on with the runs that are missing.",
+    help="Time limit in seconds. A repeated call resumes with the missing runs.",
 )
 @CLAIMS
 @PAPER
@@ -83,11 +82,13 @@ def tighten(
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Say how loose a bound is, and in which of its factors.
+    """Measure how loose a bound is, overall and in each factor.
 
-    The claim is measured on datasets and settings that vary one at a time, and on every DATASET. A setting that is
-    given does not vary. The dataset nearest to the bound is written beside the figure. Three quarters of the time are
-    for the runs, on all cores; what is left is for hunts without each assumption, of five seconds at most.
+    Evaluates the claim on every DATASET, and on random datasets and settings that vary one at a time; a setting given
+    as an option is fixed. Writes a figure, and next to it the dataset nearest to the bound.
+
+    Three quarters of the time limit are for these runs, on all cores. The rest is for counterexample searches with one
+    assumption dropped, at most five seconds each.
     """
     started, known = monotonic(), papers()
     chosen = one_claim(claim, ledger(claims_file, known))
@@ -135,14 +136,15 @@ def tighten(
 
 
 def _measured(tasks: Sequence[MeasureTask], deadline: float, bar: Bar) -> tuple[list[Measured], dict[str, int], int]:
-    """Measure the claim on every case, those of earlier calls from the cache.
+    """Measure the claim on every case, reusing cached results.
 
-    Answers what was measured, of how many runs the claim says nothing, by verdict, and how many are missing.
+    Returns the measurements, counts by verdict of runs to which the claim does not apply, and the number of missing
+    runs.
 
     Raises
     ------
     InputError
-        It says nothing of any, or there was no time for any.
+        The claim applies to no run, or no run finished in time.
     """
     store = user_cache("tighten", notice=tell)
     keys = {task: task.key for task in tasks}
@@ -153,14 +155,14 @@ def _measured(tasks: Sequence[MeasureTask], deadline: float, bar: Bar) -> tuple[
         store.write(keys[task], document)
         bar.reach(len(documents))
     if not documents:
-        raise InputError("--seconds", got="no run that was done in the time", expected="a longer time")
+        raise InputError("--seconds", got="no run finished in time", expected="a longer time")
     every = [task.again(documents[task]) for task in tasks if task in documents]
     found = [one for one in every if isinstance(one, Measured)]
     silent = [one for one in every if not isinstance(one, Measured)]
     counts = Counter(one.verdict.value for one in silent)
     if not found:
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-        got = f"no step of {counted(len(every), 'run')} at which it speaks ({verdicts}: {printable(silent[-1].detail)}"
+        got = f"no step of {counted(len(every), 'run')} to which it applies ({verdicts}: {printable(silent[-1].detail)}"
         raise InputError(
             f"claim {tasks[0].claim.id}", got=f"{shortened(got, LONGEST_REASON)})", expected="one at least"
         )
@@ -168,7 +170,7 @@ def _measured(tasks: Sequence[MeasureTask], deadline: float, bar: Bar) -> tuple[
 
 
 def _without_each(claim: Claim, paper: Paper, deadline: float, done: int, bar: Bar) -> dict[str, Any]:
-    """By assumption, what the hunt without it found; None where there was no time for it."""
+    """Result of the hunt with each assumption dropped, by assumption; None if time ran out."""
     names, jobs = claim.assumptions if paper.space else (), cores()
     rounds = math.ceil(len(names) / jobs)
     each = min(HUNT_SECONDS, (deadline - monotonic()) / max(rounds, 1))
@@ -181,7 +183,7 @@ def _without_each(claim: Claim, paper: Paper, deadline: float, done: int, bar: B
 
 
 def _varied(paper: Paper, config: Any) -> dict[str, Any]:
-    """The parameters and settings that each design varies."""
+    """Parameters and settings varied by each design."""
     return {
         design.generator: {
             name: list(values) for name, values in levels_of(design, paper, config).items() if len(values) > 1
@@ -199,7 +201,9 @@ def _print(answer: Mapping[str, Any], sides: Mapping[Any, Tightened]) -> None:
     )
     print_line(f"measured on {counted(answer['verdicts'].total(), 'run')}: {spoken}{left and f'; left out: {left}'}.")
     if missing := answer["missing"]:
-        print_line(f"{counted(missing, 'run')} missing, for want of time (--seconds): started again, it goes on there.")
+        print_line(
+            f"{counted(missing, 'run')} missing: time limit reached (--seconds). Run the command again to resume."
+        )
     for side, found in sides.items():
         _print_side(side, found)
     for name, hunted in answer["without"].items():
@@ -210,18 +214,18 @@ def _print(answer: Mapping[str, Any], sides: Mapping[Any, Tightened]) -> None:
 
 def _hunted(hunted: Mapping[str, Any] | None) -> str:
     if hunted is None:
-        return "not known, as there was no time for a hunt (--seconds)"
+        return "unknown: no time left for a search (--seconds)"
     if hunted["breaks"] is not None:
-        return f"breaks it: {' '.join(f'{of}={value}' for of, value in hunted['breaks'].items())}"
+        return f"counterexample {' '.join(f'{of}={value}' for of, value in hunted['breaks'].items())}"
     if not hunted["tried"]:
-        return "not known, as the hunt met no dataset that breaks this assumption alone and that it speaks of"
+        return "unknown: no dataset found that breaks this assumption alone and to which the claim applies"
     if not hunted["decided"]:
-        return f"not known, as none of {hunted['tried']} tried could decide it"
-    return f"no dataset breaks it, of {hunted['decided']} that decide it"
+        return f"unknown: inconclusive on all {counted(hunted['tried'], 'dataset')} tried"
+    return f"no counterexample on {counted(hunted['decided'], 'dataset')}"
 
 
 def powers(found: Tightened) -> list[tuple[Any, ...]]:
-    """A row a factor, under `POWERS`."""
+    """Table rows, one per factor, with columns `POWERS`."""
     return [
         (
             one.factor,
@@ -246,16 +250,16 @@ def _print_side(side: str, found: Tightened) -> None:
         [f" at {found.clock} = {near.step:g}" if near.step is not None else "", f", {near.label}" * bool(near.label)]
     )
     settings = "".join(f", {name} {value:g}" for name, value in near.settings.items())
-    says = "" if found.informative is None else f" ({found.informative:.4g} where the bound says something)"
+    says = "" if found.informative is None else f" ({found.informative:.4g} where the bound is informative)"
     word = "smallest" if side == "upper" else "largest"
-    print_line(f"{side} bound: the {word} constant that would do is {found.constant:.4g} times the stated one{says}.")
+    print_line(f"{side} bound: the {word} valid constant is {found.constant:.4g} times the stated one{says}.")
     print_line(f"nearest: {near.dataset}{settings}{where} ({near.verdict}).")
     if found.unknown:
         print_line(f"left out: {counted(found.unknown, 'entry', 'entries')} with infinite error bars.")
     window = found.window
     over = "at the nearest entry of each run" if window is None else f"{found.clock} = {window[0]:g} to {window[1]:g}"
-    says = "where the bound says something" if found.window_says else "where the statement speaks"
+    says = "where the bound is informative" if found.window_says else "where the statement applies"
     if found.exponents:
-        print_table(f"Powers, {says}: {over}", POWERS, powers(found))
+        print_table(f"Powers {says}: {over}", POWERS, powers(found))
     else:
-        print_line("No run has entries with a logarithm that error bars leave: no powers.")
+        print_line("No powers: no entry is positive beyond its error bar.")

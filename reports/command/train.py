@@ -19,9 +19,9 @@ from marginaudit.reports.processes import one_thread
 @PAPER
 @JSON
 def train(dataset: str, as_json: bool, **given: Any) -> int:
-    """Run the training of which the DATASET's paper speaks.
+    """Train on a DATASET with its paper's algorithm.
 
-    It answers with a row per recorded step.
+    Prints one row per recorded step.
     """
     known = papers()
     source = load(dataset, known)

@@ -1,4 +1,4 @@
-"""Usage errors of click in one line: where, got, expected."""
+"""One-line usage errors: where, got, expected."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ import click
 from marginaudit.orders import shortened, shown
 
 LONGEST = 100
-"""Longest message of click that is repeated."""
+"""Longest quotation of a message of click."""
 
 
 class OneOf(click.Choice[str]):
-    """One of a few words."""
+    """Choice with a one-line error message."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Take the word as it is; fail in one line."""
+        """Check the value; case matters."""
         if value not in self.choices:
             self.fail(f"got {shown(value)}, expected one of {', '.join(self.choices)}", param, ctx)
         return str(value)
@@ -55,7 +55,7 @@ def _option(name: str, group: click.Group) -> click.Option:
 
 
 def _values(option: click.Option) -> str:
-    """The values that an option takes, in words."""
+    """Description of an option's values."""
     if isinstance(option.type, click.Choice):
         return f"one of {', '.join(option.type.choices)}"
     return str(getattr(option.type, "expected", option.metavar or option.type.name.upper()))

@@ -1,4 +1,4 @@
-"""An audit on a terminal: verdicts in as many columns as fit, failures, and counts."""
+"""Terminal output of an audit: verdicts in as many columns as fit, failures, and counts."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from marginaudit.reports.page.theorems import accused, failing, statement_names
 from marginaudit.reports.tally import cause, counts, others_in_words
 
 WIDE, WIDER = 118, 150
-"""Terminal widths from which on verdicts are shown with numbers, and with the names of statements."""
+"""Least terminal widths for a table of verdicts with numbers, and also with names of statements."""
 
 LONGEST_REASON = 100
 
@@ -27,9 +27,9 @@ Row = Mapping[str, Any]
 
 
 def print_verdicts(audit: Audit, *, one_by_one: bool) -> None:
-    """The verdicts if asked for, reasons why statements are not applicable, failures, and counts.
+    """Print the verdicts (if ``one_by_one``), reasons for not-applicable verdicts, failures, and counts.
 
-    A row a verdict, or a row a claim in fewer than `WIDE` columns.
+    The table has one row per verdict, or one per claim in terminals narrower than `WIDE`.
     """
     rows = [row.as_document() for row in audit.rows]
     names = statement_names(audit)
@@ -71,7 +71,7 @@ def _print_rows(rows: Sequence[Row], names: Mapping[str, str]) -> None:
 
 
 def what_fails(rows: Sequence[AuditRow], names: Mapping[str, str]) -> list[str]:
-    """For each cause what is wrong, then a line a statement that shares it, with its datasets."""
+    """Lines per cause: the mistake, then one line per statement that shares it, with its datasets."""
     of_causes: dict[str, dict[str, list[AuditRow]]] = {}
     for row in rows:
         of_causes.setdefault(cause(row.claim), {}).setdefault(row.claim.id, []).append(row)
@@ -89,7 +89,7 @@ def what_fails(rows: Sequence[AuditRow], names: Mapping[str, str]) -> list[str]:
 
 
 def what_is_broken(rows: Sequence[AuditRow], names: Mapping[str, str]) -> list[str]:
-    """A line a broken statement and reason, with its datasets, and the reason on the next one."""
+    """Two lines per broken statement and reason: statement with datasets, then the reason."""
     datasets: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         datasets.setdefault((row.claim.id, row.finding.detail), []).append(row.dataset)
@@ -101,7 +101,7 @@ def what_is_broken(rows: Sequence[AuditRow], names: Mapping[str, str]) -> list[s
 
 
 def what_fails_in_words(rows: Sequence[AuditRow]) -> str:
-    """Counts of the statements that fail: printed ones with their causes, all others apart."""
+    """Counts of violated statements: printed ones with their causes, then others."""
     found = counts({row.claim.id: (row.claim, row.standing) for row in rows}.values())
     false = ", ".join(f"{found[fault.value]} {fault.value}" for fault in Fault if found[fault.value])
     parts = []
@@ -114,7 +114,7 @@ def what_fails_in_words(rows: Sequence[AuditRow]) -> str:
 
 
 def why_not_applicable(rows: Sequence[Row]) -> list[tuple[int, str, str]]:
-    """How many verdicts each reason explains, the reason, and the datasets; the most common reason first.
+    """Count, text and datasets of each reason, most common first.
 
     >>> rows = [
     ...     {"dataset": "a", "failed_assumption": "injective", "detail": 'Assumption injective fails: {"key": 1}.'},

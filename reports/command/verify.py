@@ -19,9 +19,9 @@ from marginaudit.reports.command.solve import with_problems
 @PAPER
 @JSON
 def verify(dataset: str, certificate: Path, as_json: bool) -> int:
-    """Check a CERTIFICATE that `solve --certificate` wrote.
+    """Check a CERTIFICATE written by `solve --certificate`.
 
-    Exit status 0: confirmed; 1: refused.
+    The exit status is 0 if it is confirmed, 1 if refused.
     """
     source = with_problems(dataset)
     file_content(certificate, "a certificate, as `solve --certificate` writes it")

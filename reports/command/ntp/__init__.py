@@ -1,1 +1,1 @@
-"""The commands that only arXiv 2409.17335 has."""
+"""Commands for arXiv 2409.17335 only."""

@@ -37,7 +37,7 @@ AT_LEAST_1 = whole(1, MOST, "count")
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@click.option("--unit", type=OneOf(UNITS), default="word", show_default=True, help="What a token is.")
+@click.option("--unit", type=OneOf(UNITS), default="word", show_default=True, help="Kind of token.")
 @click.option("--column", help="Column of a .csv file, or key of .jsonl objects.  [default: text]")
 @click.option("--prose", is_flag=True, help="Sentences end with . ! ? or an empty line; words (UAX 29) in lower case.")
 @click.option(
@@ -45,14 +45,16 @@ AT_LEAST_1 = whole(1, MOST, "count")
     type=Parsed(AT_LEAST_2),
     default=1000,
     show_default=True,
-    help="Largest vocabulary: the most frequent tokens, and <unk> for all others.",
+    help="Largest vocabulary: the most frequent tokens; all others are <unk>.",
 )
 @click.option(
-    "--max-length", type=Parsed(AT_LEAST_1), default=32, show_default=True, help="Leave out samples of more tokens."
+    "--max-length", type=Parsed(AT_LEAST_1), default=32, show_default=True, help="Drop samples with more tokens."
 )
 @click.option("--majority", is_flag=True, help="Keep only samples that also meet Assumption 3.")
 @click.option("--out", type=FilePath(), help="Dataset file to write.  [default: FILE's stem, .realizable.json]")
-@click.option("--table", type=FilePath(), help="CSV file: the same for smaller vocabularies, lengths and beginnings.")
+@click.option(
+    "--table", type=FilePath(), help="CSV file: results for smaller vocabularies, lengths and prefixes of the text."
+)
 @click.option("--plot", type=FilePath(), help="Figure of that table: .svg, .pdf or .png.")
 @JSON
 def realize(
@@ -68,10 +70,10 @@ def realize(
     plot: Path | None,
     as_json: bool,
 ) -> int:
-    """Find the largest part of a text that meets Assumption 1, and how far the rest is from it.
+    """Find the largest part of a text that meets Assumption 1, and measure how far the text is from it.
 
-    FILE is a .txt file with a sentence a line, a .csv or .jsonl file with texts in a column, or `alice`, prose that
-    ships.
+    FILE is a .txt file with one sentence per line, a .csv or .jsonl file with texts in a column, or `alice`, a built-in
+    text.
     """
     out = out or Path(f"{Path(file).stem}.realizable.json")
     check_output(out, "--out", ".json", reads=[file])
@@ -111,7 +113,7 @@ def realize(
 
 
 def _left_out(gone: Counter[str], longest: int) -> str:
-    """What of the text is in no sample."""
+    """Counts of what is left out of the samples."""
     found = [
         (gone["comments"], "comment line", ""),
         (gone["characters"], "character", " in no word (marks, symbols)"),
@@ -122,7 +124,7 @@ def _left_out(gone: Counter[str], longest: int) -> str:
 
 
 def _written(text: Text, out: Path, *, majority: bool) -> tuple[Survey, dict[str, int]]:
-    """The numbers of a text, and the size of its largest part, which is written."""
+    """Write the largest part of a text; return the survey and the part's size."""
     samples = samples_of(text, majority=majority)
     found = survey(samples)
     document = document_of(found.part, samples, text.vocabulary, f"{text.name}-realizable")

@@ -46,7 +46,7 @@ ROW = (
     "stage2_slack",
     "certified",
 )
-"""Columns of the printed table, a row an embedding."""
+"""Columns of the printed table, one row per embedding."""
 
 ARM = ROW[:3]
 """Columns shared by the rows of an arm."""
@@ -54,7 +54,7 @@ ARM = ROW[:3]
 SHOWN = ("claim", "one_hot", "coherence", "without_violation", "kind", "dimension", "seed", "broken_on", "ends")
 
 LEAST_WIDTH = 118
-"""Least width at which both column groups are one table; in a narrower terminal lines would break."""
+"""Least terminal width for one table of both column groups."""
 
 
 @click.command(cls=AsksPapers, of_papers=lambda _: settings_options("train", [PAPER]))
@@ -64,15 +64,13 @@ LEAST_WIDTH = 118
     "kinds",
     type=OneOf(list(KINDS)),
     multiple=True,
-    help="Random unit vectors, or normal entries. May be given again.  [default: unit]",
+    help="Random embeddings: unit vectors, or normal entries. May be given again.  [default: unit]",
 )
 @click.option("--dims", type=Parsed(DIMENSIONS), help="Dimensions of the random embeddings.  [default: V/2, V and 4V]")
-@click.option("--seeds", type=Parsed(COUNT), default=2, show_default=True, help="How many of each.")
-@click.option("--table", type=FilePath(), help="CSV file of every embedding looked at.")
+@click.option("--seeds", type=Parsed(COUNT), default=2, show_default=True, help="Embeddings per kind and dimension.")
+@click.option("--table", type=FilePath(), help="CSV file with one row per embedding.")
 @click.option("--plot", type=FilePath(), help="Figure of direction error and slack: .svg, .pdf or .png.")
-@click.option(
-    "--enclose", is_flag=True, help="Where error bars of directions are wide, compute these in ball arithmetic."
-)
+@click.option("--enclose", is_flag=True, help="Compute directions in ball arithmetic if their error bars are wide.")
 @CHOSEN
 @JSON
 def relax(
@@ -87,9 +85,9 @@ def relax(
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Judge the statements without Assumption 2, on a dial from one-hot tokens to other embeddings.
+    """Judge the statements without Assumption 2, from one-hot to non-orthonormal embeddings.
 
-    The ends of the dial are random embeddings, and the DATASET's own where it has one.
+    Interpolates from one-hot tokens to random embeddings, and to the DATASET's own embedding if it has one.
     """
     if table is not None:
         check_output(table, "--table", ".csv", reads=[dataset])
@@ -131,7 +129,7 @@ def relax(
 def arms_of(
     dataset: Dataset, kinds: tuple[str, ...], dims: tuple[int, ...] | None, seeds: int, config: Config, *, certify: bool
 ) -> list[Arm]:
-    """An arm for each kind, dimension and seed, and one for the dataset's own embedding."""
+    """One arm per kind, dimension and seed, and one for the dataset's own embedding."""
     V = dataset.V
     chosen = dims or tuple(dict.fromkeys((max(1, V // 2), V, 4 * V)))
     given = dataset.embedding
@@ -152,7 +150,7 @@ def _print_embeddings(name: str, rows: list[dict[str, Any]]) -> None:
 
 
 def _print_statements(statements: list[dict[str, Any]]) -> None:
-    title = "Coherence where each statement was first seen violated along an arm, the least of all arms"
+    title = "Least coherence at which each statement was violated, over all arms"
     if width() >= LEAST_WIDTH:
         print_table(title, _header(SHOWN), [[_cell(found[column]) for column in SHOWN] for found in statements])
         return

@@ -131,22 +131,22 @@ def test_a_hunt_says_where_nothing_that_it_tried_could_decide(
 ) -> None:
     found = Hunt("ntp.theorem2.floor", None, PAPER, verdicts=Counter({verdict: 2}))
     monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", lambda *_, **__: found)
-    assert ("Nothing that was tried could decide it" in command("hunt", "ntp.theorem2.floor").out) != decides
+    assert ("Every dataset tried was inconclusive" in command("hunt", "ntp.theorem2.floor").out) != decides
 
 
-LOOKED = "40 datasets looked at, all of the enumerated small ones among them"
+LOOKED = "40 generated datasets, including all enumerated small ones"
 
 
 @pytest.mark.parametrize(
     ("without", "met", "verdicts", "said"),
     [
-        ("injective", 0, {}, f"{LOOKED}: none of them breaks injective and meets its other assumptions"),
-        (None, 0, {}, f"{LOOKED}: none of them meets its assumptions"),
-        (None, 3, {}, f"{LOOKED}: 3 of them meet its assumptions, and it says nothing there"),
+        ("injective", 0, {}, f"{LOOKED}: none breaks injective and meets its other assumptions"),
+        (None, 0, {}, f"{LOOKED}: none meets its assumptions"),
+        (None, 3, {}, f"{LOOKED}: 3 meet its assumptions, but the claim does not apply there"),
         (
             *("injective", 1, {"broken": 1}),
-            f"{LOOKED}: 1 of them breaks injective and meets its other assumptions, and it could not be evaluated "
-            "there (1 broken)",
+            f"{LOOKED}: 1 breaks injective and meets its other assumptions, but the claim could not be "
+            "evaluated there (1 broken)",
         ),
         (None, 5, {"holds": 2}, f"2 datasets of up to V 8 (2 holds), of {LOOKED}"),
     ],

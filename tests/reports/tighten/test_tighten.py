@@ -329,7 +329,7 @@ def test_the_command(command: Command) -> None:
     assert command.json("classify", answer["nearest"])["mean"] == 7
     text = command("tighten", "third.below-largest", "--seconds", "60", "--rate", "0.4").out
     assert "varied one at a time, 3 datasets each: counting: N 3, 2, 5." in text
-    assert "without nonnegative: breaks it: N=1." in text
+    assert "without nonnegative: counterexample N=1." in text
     assert Path("third.below-largest.svg").exists()
 
 
@@ -339,10 +339,10 @@ def test_the_command(command: Command) -> None:
     [
         (
             {"broken": 2},
-            "not known, as the hunt met no dataset that breaks this assumption alone and that it speaks of",
+            "unknown: no dataset found that breaks this assumption alone and to which the claim applies",
         ),
-        ({"inconclusive": 3, "broken": 1}, "not known, as none of 3 tried could decide it"),
-        ({"inconclusive": 3, "holds": 2, "vacuous": 1}, "no dataset breaks it, of 3 that decide it"),
+        ({"inconclusive": 3, "broken": 1}, "unknown: inconclusive on all 3 datasets tried"),
+        ({"inconclusive": 3, "holds": 2, "vacuous": 1}, "no counterexample on 3 datasets"),
     ],
 )
 def test_what_a_hunt_without_an_assumption_says(
@@ -373,7 +373,7 @@ def test_it_stops_in_time_and_goes_on_where_it_stopped(command: Command, monkeyp
     began = monotonic()
     first = command("tighten", "third.below-largest", "--seconds", "6").out
     assert monotonic() - began < 30
-    assert "measured on 3 runs: 3 holds.\n9 runs missing, for want of time (--seconds)" in first
+    assert "measured on 3 runs: 3 holds.\n9 runs missing: time limit reached (--seconds)" in first
     endless = -1
     again = command.json("tighten", "third.below-largest", "--seconds", 60)
     assert (again["missing"], again["verdicts"]) == (0, {"holds": 12})
@@ -434,6 +434,6 @@ def test_a_claim_that_speaks_nowhere_is_one_line(
         "marginaudit.reports.command.tighten.cases", lambda paper, config, given: cases(paper, config, given)[:1]
     )
     line = command.refused("tighten", "ntp.theorem2.loss", "--steps1", "30", "--steps2", "30")
-    assert line.startswith("claim ntp.theorem2.loss: got no step of 1 run at which it speaks (1 ")
+    assert line.startswith("claim ntp.theorem2.loss: got no step of 1 run to which it applies (1 ")
     assert len(line) < 200
     assert list(tmp_path.iterdir()) == []
