@@ -34,7 +34,7 @@ BIBTEX = """@misc{huang2024nonasymptotic,
 
 
 class NextTokenPaper(Paper):
-    """Algorithm 1 on sentences, and the statements on it."""
+    """Algorithm 1 on sentences, and its statements."""
 
     name = "ntp"
     source = "arXiv 2409.17335"
@@ -47,56 +47,56 @@ class NextTokenPaper(Paper):
 
     @cached_property
     def kind(self) -> Kind[Any]:  # type: ignore[override]
-        """Sentences."""
+        """Kind of dataset: sentences."""
         from marginaudit.orders.ntp import SENTENCES
 
         return SENTENCES
 
     @cached_property
     def run(self) -> type["Run"]:  # type: ignore[override]
-        """A run of Algorithm 1."""
+        """Class of runs of Algorithm 1."""
         from marginaudit.claims.ntp.run import Run
 
         return Run
 
     @cached_property
     def recorded(self) -> type["RecordedRun"]:  # type: ignore[override]
-        """A run that somebody else recorded."""
+        """Class of recorded runs."""
         from marginaudit.claims.ntp.recorded_run import RecordedRun
 
         return RecordedRun
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:  # type: ignore[override]
-        """The statements, in the paper's order."""
+        """Statements in the paper's order."""
         from marginaudit.claims.ntp.theorems import ALL
 
         return self.own(ALL)
 
     @cached_property
     def figures(self) -> Sequence[Figure]:  # type: ignore[override]
-        """Figure 2, and figures of any run."""
+        """Figure 2 of the paper, and figures of any run."""
         from marginaudit.reports.ntp.figures.gallery import FIGURES
 
         return FIGURES
 
     @cached_property
     def tables(self) -> Sequence[Table]:  # type: ignore[override]
-        """Direction errors, and Proposition 2."""
+        """Tables of direction errors and of Proposition 2."""
         from marginaudit.reports.ntp.tables import TABLES
 
         return TABLES
 
     @cached_property
     def space(self) -> Space:  # type: ignore[override]
-        """Datasets of sentences."""
+        """Search space of hunts."""
         from marginaudit.reports.ntp.hunting.space import SPACE
 
         return SPACE
 
     @cached_property
     def sweeps(self) -> Sweeps:  # type: ignore[override]
-        """Datasets and settings of Algorithm 1."""
+        """Sweeps over datasets and settings of Algorithm 1."""
         from marginaudit.reports.ntp.sweeps import SWEEPS
 
         return SWEEPS
@@ -108,7 +108,7 @@ class NextTokenPaper(Paper):
         load()
 
     def steps(self, config: Config) -> int:
-        """True steps of both stages."""
+        """Number of true steps of both stages."""
         from marginaudit.claims.ntp.algorithm1 import true_steps
 
         return true_steps(config)
@@ -116,25 +116,25 @@ class NextTokenPaper(Paper):
     def train(
         self, dataset: "Dataset", config: Config, progress: Progress, tell: Callable[[str], None], origin: str
     ) -> Trained:
-        """Both stages of Algorithm 1."""
+        """Train both stages by Algorithm 1."""
         from marginaudit.reports.ntp.training import train
 
         return train(dataset, config, progress, tell, origin)
 
     def solve(self, dataset: "Dataset", place: str, method: str, problems: Sequence[str]) -> Solved:
-        """Both hard-margin problems, or one."""
+        """Solve the hard-margin problems."""
         from marginaudit.claims.ntp.solving import solve
 
         return solve(dataset, place, method, problems)
 
     def verify(self, dataset: "Dataset", place: str, certificate: Path) -> list[str]:
-        """Statements that the stand-alone checker confirms."""
+        """Check a certificate with the stand-alone checker; return the confirmed statements."""
         from marginaudit.claims.ntp.solving import verify
 
         return verify(dataset, place, certificate)
 
     def remark(self, dataset: "Dataset", origin: str) -> str:
-        """How far a text is from Assumption 1."""
+        """Remark on a text's distance from Assumption 1; "" for other data."""
         from marginaudit.reports.ntp.realizable import far_from_realizable
 
         return far_from_realizable(dataset, origin)
@@ -142,13 +142,13 @@ class NextTokenPaper(Paper):
     def conformity(
         self, dataset: "Dataset", origin: str, file: Path, config: RecordedConfig, progress: Callable[[float], None]
     ) -> "Conformity":
-        """A recorded run beside Algorithm 1."""
+        """Compare a recorded run with Algorithm 1."""
         from marginaudit.claims.ntp.recorded_run import conformity
 
         return conformity(dataset, origin, file, config, progress)
 
     def facts(self, run: "Run") -> dict[str, Any]:
-        """Sizes, step sizes, the two solutions, how far training went, and how fast the direction converges."""
+        """Facts for the report: sizes, step sizes, both solutions, number of steps, and convergence rates."""
         from marginaudit.claims.ntp.rates import rates_answer
         from marginaudit.claims.ntp.recorded_run import RecordedRun
         from marginaudit.claims.ntp.solving import solution_summary
@@ -177,7 +177,7 @@ class NextTokenPaper(Paper):
         }
 
     def records(self, run: "Run") -> dict[str, Rows]:
-        """Both stages, a row per recorded step; a column says where the embedding is not the given one."""
+        """Records of both stages, one row per step; a column ``embedding`` marks a replaced embedding."""
         if not run.trainable:
             return {}
         stages = {"stage1": run.trained.stage1, "stage2": run.trained.stage2}
@@ -188,7 +188,7 @@ class NextTokenPaper(Paper):
         return {name: (list(found), list(zip(*found.values(), strict=True))) for name, found in columns.items()}
 
     def classified(self, dataset: "Dataset", answer: dict[str, Any]) -> Lists:
-        """The collocation and every query's classes."""
+        """Tables of the collocation and of every query's token classes."""
         pairs = [(x, answer["next_token"].get(x)) for x in dataset.vocabulary]
         collocation = [(x, NONE if y is None else y) for x, y in pairs]
         classes = ("optimal", "non_optimal", "confused", "non_comparable")

@@ -1,4 +1,4 @@
-"""JSON, table rows and remark about the largest part of a text that meets Assumption 1."""
+"""JSON, table rows and remark on the largest part of a text that meets Assumption 1."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ SIZES = (
 
 
 def answer(found: Survey) -> dict[str, Any]:
-    """The numbers of a text, or of a part of it, as JSON has them."""
+    """JSON document of a survey of a text."""
     return {
         "tokens": found.tokens,
         "samples": found.samples,
@@ -45,14 +45,14 @@ def answer(found: Survey) -> dict[str, Any]:
 
 
 def sizes(varied: str, value: int, found: Survey) -> dict[str, Any]:
-    """The row of a restriction of the text: what was varied, its value, and the numbers."""
+    """Table row of a restricted text: varied parameter, its value, and the survey."""
     numbers = answer(found)
     numbers |= numbers.pop("realizable")
     return {"varied": varied, "value": value} | {name: numbers[name] for name in SIZES[2:]}
 
 
 def far_from_realizable(dataset: Dataset, origin: str) -> str:
-    """Why most statements do not apply to a text, how much of it they do apply to, and how to get that part."""
+    """Remark on a text that violates Assumption 1: failed assumptions, size of the largest part, command to get it."""
     if not origin.lower().endswith(".txt"):
         return ""
     failed = [name for name in ASSUMPTION_1 if not check_assumption(dataset, name).holds]

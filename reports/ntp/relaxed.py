@@ -1,8 +1,8 @@
-"""The statements of arXiv 2409.17335 without Assumption 2: orthonormality as a dial.
+"""Statements of arXiv 2409.17335 without Assumption 2, for interpolated embeddings.
 
-One arm of the dial goes from one-hot tokens, at 0, to an embedding that is random or a user's, at 1. At each place
-both max-margin problems are solved in embedding space, training is run, and every statement is judged as if it did not
-assume orthonormal tokens.
+An arm interpolates from one-hot tokens (share 0) to a random or given embedding (share 1). At each share both
+max-margin problems are solved in embedding space, training is run, and every statement is judged without the assumption
+of orthonormal tokens.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,33 +25,32 @@ from marginaudit.orders.ntp.embed import between, coherence, embedded
 from marginaudit.reports.ntp.tables.direction import bound_at, ratio
 
 SHARES = (1e-3, 1e-2, 0.1, 0.3, 1.0)
-"""Places on an arm that are tried first."""
+"""Initial grid of shares."""
 
 WIDE = 0.01
-"""Error bars beyond this, relative, call for an enclosure where one is asked for."""
+"""Relative error bar above which a direction is enclosed, if ``certify``."""
 
 HALVINGS = 6
-"""Bisections of the stretch in which a statement starts to be violated."""
+"""Bisection steps for the onset of a violation."""
 
 STAGES = {"stage1": proposition1.DIRECTION, "stage2": theorem1.DIRECTION}
-"""The claims whose measured quantity and bound a row has."""
+"""Claims with the measured quantities and bounds of a row."""
 
 
 @dataclass(eq=False)
 class Arm:
-    """The dial from one-hot tokens to one embedding.
+    """Interpolation from one-hot tokens to one embedding.
 
     Attributes
     ----------
     dataset : Dataset
-        Its own embedding plays no part.
+        Its own embedding is ignored.
     kind : str
-        What the embedding at 1 is: "unit", "gaussian" or "given".
+        Kind of the embedding at share 1: "unit", "gaussian" or "given".
     end : (tokens, dimension) array
-        The embedding at 1.
+        The embedding at share 1.
     certify : bool
-        Directions whose error bars leave more than `WIDE` of them open are enclosed in ball arithmetic, where that
-        can be done.
+        Enclose directions with relative error bars above `WIDE` in ball arithmetic, if possible.
     """
 
     dataset: Dataset
@@ -65,28 +64,28 @@ class Arm:
     _findings: dict[tuple[float, str], Finding] = field(default_factory=dict)
 
     def run(self, share: float) -> Run:
-        """Both solutions and training at a place."""
+        """Run at a share, cached."""
         if share not in self._runs:
             self._runs[share] = Run(embedded(self.dataset, between(self.end, share)), self.config)
         return self._runs[share]
 
     def forget(self) -> None:
-        """Drop the runs, which hold records of every step."""
+        """Free the cached runs, which hold records of every step."""
         self._runs.clear()
 
     def coherence(self, share: float) -> float:
-        """The largest |cos| between two tokens there."""
+        """Largest |cos| between two tokens at a share."""
         return coherence(between(self.end, share))
 
     def judged(self, claim: Claim, share: float) -> Finding:
-        """The verdict there, whether or not tokens are orthonormal."""
+        """Verdict at a share, without the assumption of orthonormal tokens."""
         if (share, claim.id) not in self._findings:
             assumed = tuple(name for name in claim.assumptions if name not in ASSUMPTION_2)
             self._findings[share, claim.id] = replace(claim, assumptions=assumed).judge(self.run(share))
         return self._findings[share, claim.id]
 
     def row(self, share: float) -> dict[str, Any]:
-        """Embeddings, solutions and direction errors at a place, as plain data."""
+        """Embedding, solutions and direction errors at a share, as plain data."""
         run, embedding = self.run(share), between(self.end, share)
         norms = np.linalg.norm(embedding, axis=1)
         row = {
@@ -114,7 +113,7 @@ class Arm:
 
 
 def _last(run: Run, claim: Claim) -> dict[str, float | None]:
-    """1 - cos at the last step, None under an unbounded error bar, with that bar and the bound; or None of each."""
+    """1 - cos at the last step (None if its error bar is infinite), error bar, and bound; all None if absent."""
     nothing: dict[str, float | None] = dict.fromkeys(("error", "bar", "bound"))
     try:
         if claim.absent(run) is not None:
@@ -128,13 +127,13 @@ def _last(run: Run, claim: Claim) -> dict[str, float | None]:
 
 
 def wide(found: Mapping[str, float | None]) -> bool:
-    """Whether the error bar leaves much of a direction error open."""
+    """Whether the relative error bar of a direction error exceeds `WIDE`."""
     error, bar = found["error"], found["bar"]
     return bar is not None and (error is None or not bar <= WIDE * error)
 
 
 def _enclosed(run: Run, last: Mapping[str, dict[str, float | None]]) -> bool:
-    """Whether both stages' last directions could be enclosed; they then stand in ``last``."""
+    """Enclose the last directions of both stages and store them in ``last``; False if that is not possible."""
     from marginaudit.training.ntp.certified.embedded import last_distances
     from marginaudit.training.ntp.certified.enclosure import NotEnclosable
 
@@ -151,13 +150,13 @@ def _enclosed(run: Run, last: Mapping[str, dict[str, float | None]]) -> bool:
 
 
 def first_break(arm: Arm, claim: Claim) -> tuple[float, float] | None:
-    """The first place tried where the statement is violated, refined by bisection towards the one before it.
+    """Onset of the violation of a statement along an arm, by bisection between grid shares.
 
     Returns
     -------
     tuple of float, or None
-        The places next to each other without a violation and with one; None where it is violated nowhere, or
-        already for one-hot tokens.
+        The last share without and the first with a violation; None if it is never violated, or already for one-hot
+        tokens.
     """
 
     def violated(share: float) -> bool:
@@ -176,7 +175,7 @@ def first_break(arm: Arm, claim: Claim) -> tuple[float, float] | None:
 
 @dataclass(frozen=True)
 class Seen:
-    """How a statement fares on one arm: at its ends, and where it breaks, by shares and by coherences."""
+    """Verdicts on a statement at both ends of an arm, and its first violation by share and coherence."""
 
     kind: str
     dimension: int
@@ -189,7 +188,7 @@ class Seen:
 
 
 def seen_on(arm: Arm, claim: Claim) -> Seen:
-    """How the statement fares on the arm."""
+    """Judge a statement along an arm."""
     holds, violated = first_break(arm, claim) or (None, None)
     return Seen(
         kind=arm.kind,
@@ -204,7 +203,7 @@ def seen_on(arm: Arm, claim: Claim) -> Seen:
 
 
 def statement(claim: Claim, arms: Sequence[Seen]) -> dict[str, Any]:
-    """How a statement fares over all arms, and the least coherence of its first violations, as plain data."""
+    """Verdicts on a statement over all arms, and its violation at the least coherence, as plain data."""
     broken = [seen for seen in arms if seen.coherence is not None]
     first = min(broken, key=lambda seen: seen.coherence or 0.0, default=None)
     ends = [seen.end for seen in arms]

@@ -1,4 +1,4 @@
-"""Sweeps over datasets and settings of Algorithm 1, each of which is audited."""
+"""Sweeps of audits over datasets and settings of Algorithm 1."""
 
 from marginaudit.claims.answers.sweeps import Design, Generator, Sweeps, audit_results
 from marginaudit.claims.ntp.config import Config
@@ -7,7 +7,7 @@ from marginaudit.claims.settings import COUNT
 from marginaudit.orders.ntp import free_dataset, prefix_closed_dataset
 
 SIZES = {"V": COUNT, "N": COUNT, "L": COUNT}
-"""Vocabulary, distinct samples, longest sample."""
+"""Size of the vocabulary, distinct samples, longest sample."""
 
 SWEEPS = Sweeps(
     config=Config(),

@@ -1,4 +1,4 @@
-"""Algorithm 1 as `marginaudit train` runs it."""
+"""Training by Algorithm 1 for `marginaudit train`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,13 +28,12 @@ COLUMNS = (
 
 
 def train(dataset: Dataset, config: Config, progress: Progress, tell: Callable[[str], None], origin: str) -> Trained:
-    """Both stages; step 0 is the zero initialisation and has no direction.
+    """Train both stages; step 0 is the zero initialisation and has no direction.
 
     Raises
     ------
     InputError
-        n is no function on the whole vocabulary, there are too many tokens, or a stage is longer than it can be
-        followed.
+        n is not a function on the whole vocabulary, there are too many tokens, or a stage is too long.
     """
     run = Run(trainable(dataset, origin), config)
     require_dense(dataset, "W_ov", "none of which is zero")
@@ -61,12 +60,11 @@ def train(dataset: Dataset, config: Config, progress: Progress, tell: Callable[[
 
 
 def require_closed_form(config: Config, reason: str | None, origin: str) -> None:
-    """Refuse a stage 1 that is too long to be followed by true steps, if there is a reason for them.
+    """Refuse a stage 1 too long for true steps if there is no closed form, for a ``reason``.
 
     Raises
     ------
     InputError
-        Names the dataset's origin.
     """
     if reason is not None and config.steps1 > MOST_TRUE_STEPS:
         raise InputError(
@@ -77,6 +75,6 @@ def require_closed_form(config: Config, reason: str | None, origin: str) -> None
 
 
 def stage_rows(stage: StageRecord) -> list[dict[str, Any]]:
-    """The recorded steps as rows; a number that is not finite is None."""
+    """Recorded steps as rows; non-finite numbers become None."""
     columns = finite(stage.columns())
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -1,1 +1,1 @@
-"""The figures of arXiv 2409.17335, and of its statements on any dataset."""
+"""Figures of arXiv 2409.17335, and of its statements on any dataset."""

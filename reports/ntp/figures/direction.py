@@ -1,4 +1,4 @@
-"""Figure of stage 2's direction error against the proven bound, for a run with its law or recorded runs."""
+"""Figures of stage 2's direction error against the proven bounds: one run with its law, or recorded runs."""
 
 import csv
 import io
@@ -45,14 +45,14 @@ BOUNDS = (
 METHODS = {"steps": "true steps", "flow": "gradient flow"}
 
 BAND = 5.0
-"""Width of the measured line; the law's runs inside it."""
+"""Width of the measured line, drawn around the law's."""
 
 
 @styled
 def direction_figure(run: Run, findings: Mapping[str, Finding]) -> "Figure":
     """1 - cos(W_kq^(t), W*_kq) from step 1 to the last, against Theorem 1 and its sharper form.
 
-    The part of a bound above 2 is vacuous: it is drawn dashed, in a hatched ground.
+    The vacuous part of a bound, above 2, is dashed on a hatched background.
     """
     figure, axis = _axes(run)
     stage = run.trained.stage2
@@ -87,7 +87,7 @@ def direction_figure(run: Run, findings: Mapping[str, Finding]) -> "Figure":
 
 
 def _axes(run: Run) -> "tuple[Figure, Axes]":
-    """An empty figure with its titles and scales."""
+    """Empty figure with titles and scales."""
     figure = empty_figure((11, 5.4))
     axis = figure.subplots()
     figure.subplots_adjust(left=0.065, right=0.845, top=0.885, bottom=0.1)
@@ -111,7 +111,7 @@ def _draw_law(axis: "Axes", step: Floats, law: Floats) -> None:
 
 
 def _hatch_vacuous(axis: "Axes", top: float) -> None:
-    """Hatch the ground above the range of 1 - cos."""
+    """Hatch the area above the range of 1 - cos."""
     axis.axhspan(MOST, top, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0)
     axis.axhline(MOST, color=REFERENCE, lw=0.8)
     axis.annotate(
@@ -168,7 +168,7 @@ def _mark_the_papers_length(axis: "Axes", last: float) -> None:
 
 
 def _two_digits(value: float) -> str:
-    """Two digits and a power of ten, if it is not 1.
+    """Format as two digits and a power of ten, omitted if it is 1.
 
     >>> _two_digits(4.2e14), _two_digits(1e-7), _two_digits(6.8)
     ('4.2·10¹⁴', '1.0·10⁻⁷', '6.8')
@@ -178,7 +178,7 @@ def _two_digits(value: float) -> str:
 
 
 def _label_ends(axis: "Axes", ends: list[tuple[float, str, str]]) -> None:
-    """Name each line at its right end, with its value and how far it lies above the measured one."""
+    """Label each line at its right end with its name, last value and ratio to the measured one."""
     measured = ends[0][0]
     for value, label, colour in ends:
         over = "" if label == "measured" else f"\n{power_of_ten(value / measured)} × measured"
@@ -196,7 +196,7 @@ def _label_ends(axis: "Axes", ends: list[tuple[float, str, str]]) -> None:
 
 
 def _mark_methods(axis: "Axes", step: Floats, method: NDArray[np.str_]) -> None:
-    """Name above the axes the method of each stretch."""
+    """Label the method of each range of steps above the axes."""
     starts = [0, *(np.flatnonzero(method[1:] != method[:-1]) + 1).tolist()]
     for number, start in enumerate(starts):
         end = starts[number + 1] if number + 1 < len(starts) else len(step) - 1
@@ -223,7 +223,7 @@ RUN_BOUNDS = tuple((column, *drawn) for column, (_, *drawn) in zip(("bound", "sh
 
 @styled
 def runs_figure(runs: Sequence[RunRecords]) -> "Figure":
-    """1 - cos(W_kq^(t), W*_kq) of each run, to the last recorded step, below the bounds; our own run first."""
+    """1 - cos(W_kq^(t), W*_kq) of each run to the last recorded step, with the bounds; ``runs[0]`` is our own."""
     own, *others = runs
     figure = empty_figure((11, 5.4))
     above, axis = figure.subplots(2, 1, sharex=True, height_ratios=(1, 3))
@@ -250,7 +250,7 @@ def runs_figure(runs: Sequence[RunRecords]) -> "Figure":
 
 
 def _errors(run: RunRecords) -> tuple[Floats, Floats]:
-    """Steps and direction errors, where there are any."""
+    """Steps with a positive direction error, and the errors."""
     rows = csv.DictReader(io.StringIO(run.records.get("stage2", "")))
     found = [(float(row["step"]), float(row["one_minus_cos"] or "nan")) for row in rows]
     step, error = np.array(found).reshape(-1, 2).T

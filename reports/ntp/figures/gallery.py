@@ -1,4 +1,4 @@
-"""The figures that `marginaudit figure` draws and that a report has."""
+"""Figures of `marginaudit figure` and of reports."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ def ntp_theorem_1() -> "Drawing":
 
 
 def _of_training(draw: Draw) -> "Callable[[Run, Mapping[str, Finding]], Drawing | None]":
-    """Wrap a figure of training: None for a dataset that cannot be trained on."""
+    """Wrap a figure of training: None for untrainable datasets."""
     return lambda run, findings: draw(run, findings) if run.trainable else None
 
 
@@ -63,4 +63,4 @@ FIGURES = (
         if claim != DIRECTION
     ),
 )
-"""The papers' figures, the project's own, and those of a dataset or a run."""
+"""Figures of the paper, of this project, and of a dataset or a run."""

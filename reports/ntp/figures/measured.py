@@ -1,4 +1,4 @@
-"""Figure 2 of arXiv 2409.17335, its panels against their bounds, and plain beside normalised gradient descent."""
+"""Figure 2 of arXiv 2409.17335, its panels with bounds, and plain against normalised gradient descent."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# panel: title, claim whose curve is drawn, stage, record that is drawn where the claim has no curve
+# panel: title, claim with the curve, stage, recorded column if the claim has no curve
 PANELS = (
     ("Stage 1: loss L₀", "ntp.prop1.loss", "stage1", "loss"),
     ("Stage 1: 1 − cos(W_ov, W*_ov)", "ntp.prop1.direction", "stage1", "one_minus_cos"),
@@ -28,7 +28,7 @@ PANELS = (
 
 
 def panel(number: int) -> "Callable[[Run, Mapping[str, Finding]], Figure]":
-    """One of the panels, the measured quantity against its bound."""
+    """Drawing function of a panel: the measured quantity against its bound."""
     title, claim, stage, column = PANELS[number]
 
     def draw(run: Run, findings: Mapping[str, Finding]) -> "Figure":
@@ -69,7 +69,7 @@ def ntp_2() -> "Figure":
 
 
 STEPS = 100_000
-"""Length of both runs, all true steps."""
+"""Number of true steps of both runs."""
 
 OPTIMIZERS = (
     (Config(steps2=STEPS, optimizer="gd"), "plain", BOUND),
@@ -79,7 +79,7 @@ OPTIMIZERS = (
 
 @styled
 def ngd_and_gd() -> "Figure":
-    """1 - cos(W_kq^(t), W*_kq) of both, same step sizes and data, on the built-in cases."""
+    """1 - cos(W_kq^(t), W*_kq) by plain and normalised descent with the same step sizes, on the built-in cases."""
     figure = empty_figure((11, 3.8))
     axes = figure.subplots(1, len(CASES), sharey=True)
     figure.subplots_adjust(left=0.06, right=0.985, top=0.8, bottom=0.23, wspace=0.08)

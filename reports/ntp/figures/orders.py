@@ -1,4 +1,4 @@
-"""The order of each query as a Hasse diagram."""
+"""Hasse diagrams of the queries' orders."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,22 +21,22 @@ Edge = tuple[Token, Token]
 
 MOST_PANELS = 24
 MOST_TOKENS = 24
-"""Largest order drawn in a panel."""
+"""Largest number of tokens in a panel."""
 
 MOST_BESIDE = 6
-"""Tokens of a layer in one row."""
+"""Most tokens in a row of a layer."""
 
 ACROSS = 4
-"""Panels beside each other."""
+"""Most panels in a row."""
 
 WIDE, LAYER, AROUND = 3.4, 0.55, 0.75
-"""Inches of a panel's width, from a layer to the next, and of title and margins of a row."""
+"""Inches: width of a panel, height of a layer, title and margins of a row."""
 
 NARROWEST = 5.0
-"""Inches that the title and the legend take."""
+"""Least width in inches, for title and legend."""
 
 LONGEST_TOKEN = 10
-"""Characters of a token that are drawn."""
+"""Longest name of a token in characters; longer ones are shortened."""
 
 OPTIMAL, NON_OPTIMAL, CONFUSED = STANDINGS[Status.PROVED], REFERENCE, STANDINGS[Status.OPEN]
 WITNESS = VERDICTS[Verdict.VIOLATED]
@@ -46,14 +46,14 @@ FILLED = {OPTIMAL: "#ecfdf3", NON_OPTIMAL: "#ffffff", CONFUSED: "#fffaeb"}
 
 @dataclass(frozen=True)
 class Panel:
-    """One order as it is drawn.
+    """Drawing of one order.
 
     Attributes
     ----------
     part : QueryOrder
-        Its relations between the tokens that are drawn: all, or of a large order those that break an assumption.
+        The relations to draw: all, or for a large order only those that violate an assumption.
     tokens, edges : sets
-        What breaks an assumption.
+        Tokens and relations that violate an assumption.
     """
 
     order: QueryOrder
@@ -64,15 +64,15 @@ class Panel:
 
 @styled
 def orders_figure(dataset: Dataset) -> "Figure":
-    """A panel for each query: the relations that do not follow from others, winners on top.
+    """One panel per query: the transitive reduction of its relations, winners on top.
 
-    What breaks an assumption on orders is red: a cycle, and a token that wins and loses with the relations in which
-    it does. Of many queries those that break one are drawn, and then the ones of the largest orders.
+    Violations of assumptions are red: cycles, and confused tokens with the relations in which they win and lose. Too
+    many queries are cut to those with violations, then those with the largest orders.
 
     Raises
     ------
     InputError
-        No query has an order that can be drawn.
+        No query has an order, or all are too large.
     """
     drawn = panels(dataset)
     if not drawn:
@@ -100,7 +100,7 @@ def orders_figure(dataset: Dataset) -> "Figure":
 
 
 def panels(dataset: Dataset) -> list[Panel]:
-    """The panels to draw, in the vocabulary's order."""
+    """Panels to draw, in the vocabulary's order."""
     confusion = check_assumption(dataset, "no_confused_tokens").witness
     found = []
     for order in dataset.orders.values():
@@ -113,7 +113,7 @@ def panels(dataset: Dataset) -> list[Panel]:
 
 
 def hasse(order: QueryOrder) -> "nx.DiGraph[Token]":
-    """The relations that do not follow from others; of tokens on a cycle, all relations between them.
+    """Transitive reduction of the relations, with all relations between tokens of a cycle.
 
     >>> beats = nx.DiGraph([("a", "b"), ("b", "c"), ("a", "c")])
     >>> sorted(hasse(QueryOrder("q", ("a", "b", "c"), beats)).edges)
@@ -131,9 +131,9 @@ def hasse(order: QueryOrder) -> "nx.DiGraph[Token]":
 
 
 def layers(order: QueryOrder) -> list[list[Token]]:
-    """The tokens by the longest way to them from a winner, those of a cycle together.
+    """Layers of tokens by longest path from a winner; tokens of a cycle share a layer.
 
-    In a layer they lie below the middle of what beats them, as far as there is room.
+    Within a layer, tokens are sorted by the mean position of those that beat them.
     """
     parts = nx.condensation(order.graph)
     diagram = hasse(order)
@@ -150,12 +150,12 @@ def layers(order: QueryOrder) -> list[list[Token]]:
 
 
 def lines(order: QueryOrder) -> list[list[Token]]:
-    """The layers, each broken into rows of at most `MOST_BESIDE` tokens."""
+    """Layers, each split into rows of at most `MOST_BESIDE` tokens."""
     return [layer[i : i + MOST_BESIDE] for layer in layers(order) for i in range(0, len(layer), MOST_BESIDE)]
 
 
 def witness(order: QueryOrder, confusion: Witness) -> tuple[set[Token], set[Edge]]:
-    """Tokens and relations that break an assumption; the witness of confused tokens is given."""
+    """Tokens and relations that violate an assumption; ``confusion`` is the witness of confused tokens."""
     cycle = order.cycle() or ()
     edges = set(zip(cycle, (*cycle[1:], *cycle[:1]), strict=True))
     tokens = set(cycle)

@@ -1,4 +1,4 @@
-"""The figure of how much of a text is realizable, against vocabulary, sample length and number of sentences."""
+"""Figure of the realizable share of a text, against vocabulary, sample length and number of sentences."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ LABELS = {"vocabulary": "tokens told apart", "length": "longest sample", "senten
 
 @styled
 def realizable_figure(name: str, rows: Sequence[Mapping[str, Any]]) -> "Figure":
-    """Shares of samples, and of queries, in a panel for each thing that is varied."""
+    """Shares of samples and of queries, with one panel per varied parameter."""
     figure = empty_figure((11, 3.8))
     axes = figure.subplots(1, len(LABELS), sharey=True)
     figure.subplots_adjust(left=0.06, right=0.985, top=0.84, bottom=0.25, wspace=0.08)

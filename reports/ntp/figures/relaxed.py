@@ -1,4 +1,4 @@
-"""The figure of direction error and slack without orthonormal tokens, against coherence and dimension."""
+"""Figure of direction error and slack for non-orthonormal tokens, against coherence and dimension."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = (MEASURED, BOUND, SHARPER, REFERENCE, LAW)
-"""Colours of embeddings by kind and dimension, reused from the sixth on."""
+"""Colours of embeddings by kind and dimension, reused cyclically."""
 
 QUANTITIES = {"stage2_error": "1 − cos(W_kq, W*_kq)", "stage2_slack": "slack of Theorem 1's bound"}
 
@@ -19,8 +19,8 @@ QUANTITIES = {"stage2_error": "1 − cos(W_kq, W*_kq)", "stage2_slack": "slack o
 def relaxed_figure(name: str, rows: Sequence[Mapping[str, Any]]) -> "Figure":
     """Stage 2's direction error with its error bar, and Theorem 1's slack, at the last step.
 
-    On the left against coherence, along every arm of the dial; on the right against d, at the arms' ends. What is
-    not known to a factor of 2, by its error bar, is left out.
+    Left: against coherence, along every arm. Right: against d, at the arms' ends. Values with error bars of 100 % or
+    more are left out.
     """
     figure = empty_figure((9, 6.4))
     axes = figure.subplots(2, 2, sharey="row")

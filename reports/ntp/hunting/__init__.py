@@ -1,1 +1,1 @@
-"""Where hunts look for counterexamples: the smallest datasets, random ones, and smaller ones."""
+"""Search space of hunts: the smallest datasets, random datasets, and reductions."""

@@ -1,4 +1,4 @@
-"""Every dataset of the smallest sizes, smallest first."""
+"""Enumeration of the smallest datasets, smallest first."""
 
 from collections.abc import Iterator
 from itertools import combinations, combinations_with_replacement, permutations
@@ -17,8 +17,8 @@ MOST_SAMPLES = 3
 def smallest_datasets() -> Iterator[Dataset]:
     """All datasets of up to three samples of two or three tokens over up to three tokens, n injective.
 
-    Samples are taken up to the order of the tokens before the query, which no statement about free samples
-    sees, and collocations up to the names of the tokens. Each next token is n of a token of its sentence.
+    Samples are enumerated up to the order of tokens before the query, on which no statement about free samples
+    depends, and collocations up to renaming of tokens. Each next token is n of a token in its sentence.
     """
     for amount in range(1, MOST_SAMPLES + 1):
         for size in range(1, LARGEST_VOCABULARY + 1):

@@ -1,7 +1,7 @@
-"""Where hunts look for counterexamples to the claims of arXiv 2409.17335, and how they make one smaller.
+"""Search space and reductions of hunts for the claims of arXiv 2409.17335.
 
-Fewer tokens, fewer samples, shorter sentences, smaller counts; also a sample less and a token more in another one, as
-fewer samples count for more than shorter ones.
+Reductions: fewer tokens, fewer samples, shorter sentences, smaller counts; also one sample less with one token more in
+another, because fewer samples outweigh shorter ones.
 """
 
 from collections import Counter
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def size(dataset: Dataset) -> tuple[int, int, int, int]:
-    """Tokens of the vocabulary, samples, tokens of the samples, multiplicities, compared in this order."""
+    """Sort key: size of the vocabulary, samples, tokens of the samples, multiplicities."""
     return dataset.V, dataset.N, sum(len(s.tokens) for s in dataset.samples), sum(dataset.counts)
 
 
 def smaller(dataset: Dataset) -> Iterator[Dataset]:
-    """Datasets one reduction smaller, the largest reductions first."""
+    """Datasets after one reduction, largest reductions first."""
     counts = dict(zip(dataset.samples, dataset.counts, strict=True))
     for token in dataset.vocabulary:
         yield from _without_token(dataset, token, counts)
@@ -52,7 +52,7 @@ def smaller(dataset: Dataset) -> Iterator[Dataset]:
 
 
 def _grown_instead(dataset: Dataset, counts: dict[Sample, int]) -> Iterator[Dataset]:
-    """Each of the samples in turn with one token more."""
+    """Datasets with one token more in one of the samples."""
     for sample in counts:
         for token in dataset.vocabulary:
             grown = Counter({s: c for s, c in counts.items() if s != sample})
@@ -61,7 +61,7 @@ def _grown_instead(dataset: Dataset, counts: dict[Sample, int]) -> Iterator[Data
 
 
 def _without_token(dataset: Dataset, token: str, counts: dict[Sample, int]) -> Iterator[Dataset]:
-    """The token taken out of the vocabulary with every sample it is in; n leads past it."""
+    """Dataset without a token and its samples; n is redirected past the token."""
     n = dict(dataset.next_token)
     after = n.pop(token, None)
     if after == token:
@@ -91,28 +91,28 @@ IMPLIES = {
     "well_defined_orders": frozenset({"no_confused_tokens"}),
     "next_from_sentence": frozenset({"optimal_majority"}),
 }
-"""Assumptions that fail whenever the named one does."""
+"""Assumptions that fail together with the key."""
 
 NOT_ENUMERATED = {"collocation", "injective", "next_from_sentence", "orthonormal"}
-"""Assumptions that all of the smallest datasets meet."""
+"""Assumptions met by all enumerated datasets."""
 
 SHORT = Config(steps1=150, steps2=150, at=log_spaced(150))
-"""Run on which a claim about training is tried."""
+"""Config for claims about training."""
 
 LATE = Config(steps1=150, steps2=10_000, lr2=0.1, at=log_spaced(10_000))
-"""Run on which a claim about late steps is tried."""
+"""Config for claims about late steps."""
 
 LONG_STEP = 10.0
-"""A step of stage 2 that is longer than ||W*_kq||/e, and so than 1/(4 ||W*_kq||), on small data."""
+"""Step size of stage 2 above ||W*_kq||/e, and so above 1/(4 ||W*_kq||), on small data."""
 
 LONGEST_STEPS = Config(steps1=2, steps2=2, lr1=1e6, lr2=1e8, certify=2)
-"""Steps so long that each threshold of c/eta lies before t = 2 on small data; float64 loses them, balls do not."""
+"""Steps so long that every threshold c/eta lies before t = 2 on small data; needs ball arithmetic."""
 
 FEW, MANY = (replace(SHORT, steps2=steps2, lr2=LONG_STEP) for steps2 in (20, 150))
-"""Runs of long steps, which soon show what becomes of them; a cycle shows in many alone."""
+"""Runs with long steps; cycles need many of them."""
 
 STAGE_1 = Config(steps1=150, steps2=0)
-"""Stage 1 alone, which is continued to far steps by its closed form, as statements that hide a constant need."""
+"""Stage 1 only, whose closed form reaches far steps, for statements with a hidden constant."""
 
 RUNS = {
     False: [
@@ -123,11 +123,11 @@ RUNS = {
     ],
     True: [(LATE, Config()), (MANY, Config(lr2=LONG_STEP))],
 }
-"""A find is confirmed by an audit's default run, or by one of longer steps, of which statements on any step speak."""
+"""Pairs of trial and confirming config by lateness: confirmation is by the default run or by one with long steps."""
 
 
 class SentenceSpace(Space):
-    """Sentences, those of the smallest sizes first."""
+    """Datasets of sentences, smallest first."""
 
     measures = ("V", "N", "L_max")
     implies = IMPLIES
@@ -137,17 +137,17 @@ class SentenceSpace(Space):
     size = staticmethod(size)
 
     def enumerated(self, required: Collection[str], without: str | None) -> bool:
-        """Whether some of the smallest are of the kind that is looked for."""
+        """Whether the enumeration contains suitable datasets."""
         return "prefix_closed" not in required and without not in NOT_ENUMERATED
 
     def drawn(self, broken: Collection[str], required: Collection[str]) -> "SearchStrategy[Dataset]":
-        """Random datasets; hypothesis is imported when they are first drawn."""
+        """Strategy for random datasets; imports hypothesis on demand."""
         from marginaudit.reports.ntp.hunting.strategies import datasets
 
         return datasets(broken, prefix_closed="prefix_closed" in required)
 
     def proof(self, dataset: Dataset) -> dict[str, Any] | None:
-        """The exact solutions, for `marginaudit verify`; None where there are none."""
+        """Certificate of the exact solutions for `marginaudit verify`, or None without exact solutions."""
         try:
             return certificate_document(dataset, ov=solve_ov(dataset), kq=solve_kq(dataset))
         except (CollocationError, NotExact):

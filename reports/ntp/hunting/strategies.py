@@ -15,7 +15,7 @@ MOST_SAMPLES = 8
 MOST_SENTENCES = 5
 LARGEST_COUNT = 5
 LARGEST_POWER = 15
-"""Ten to it, times the samples, stays below 2^53, up to which float64 counts."""
+"""Largest power of ten of a count; the total stays below 2^53, exact in float64."""
 
 
 def datasets(broken: Collection[str] = (), *, prefix_closed: bool = False) -> st.SearchStrategy[Dataset]:
@@ -24,7 +24,7 @@ def datasets(broken: Collection[str] = (), *, prefix_closed: bool = False) -> st
     Parameters
     ----------
     broken : names of assumptions that may fail
-    prefix_closed : whether every prefix of a sample has to be a sample
+    prefix_closed : whether every prefix of a sample must be a sample
     """
     orders_fail = bool({"well_defined_orders", "no_confused_tokens", "next_from_sentence"} & set(broken))
     kinds = [sentences(broken)] if prefix_closed else [ordered_samples(broken), sentences(broken)]
@@ -32,7 +32,7 @@ def datasets(broken: Collection[str] = (), *, prefix_closed: bool = False) -> st
         kinds.append(any_sentences(broken) if prefix_closed else any_samples(broken))
     drawn = st.one_of(kinds)
     if "collocation" in broken:
-        # a further token, of which no next token is given
+        # an extra token without a next token
         drawn = drawn.map(lambda dataset: replace(dataset, vocabulary=(*dataset.vocabulary, "z")))
     if "orthonormal" in broken:
         drawn = drawn.flatmap(_embedded)
@@ -41,7 +41,7 @@ def datasets(broken: Collection[str] = (), *, prefix_closed: bool = False) -> st
 
 @st.composite
 def collocations(draw: st.DrawFn, broken: Collection[str]) -> dict[Token, Token]:
-    """n on a vocabulary of one to eight tokens: a permutation, or any function where it need not be injective."""
+    """n on a vocabulary of one to eight tokens: a permutation, or any function if injectivity is broken."""
     names = NAMES[: draw(st.integers(1, len(NAMES)))]
     if "injective" in broken:
         values: Sequence[Token] = draw(st.lists(st.sampled_from(names), min_size=len(names), max_size=len(names)))
@@ -52,7 +52,7 @@ def collocations(draw: st.DrawFn, broken: Collection[str]) -> dict[Token, Token]
 
 @st.composite
 def ordered_samples(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
-    """Free samples whose winners and losers are two classes under each query, so that nothing is confused."""
+    """Free samples with disjoint classes of winners and losers under each query, so no token is confused."""
     n = draw(collocations(broken))
     counts: Counter[Sample] = Counter()
     classes: dict[Token, tuple[list[Token], list[Token]]] = {}
@@ -74,7 +74,7 @@ def ordered_samples(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
 
 @st.composite
 def _classes(draw: st.DrawFn, query: Token, names: list[Token]) -> tuple[list[Token], list[Token]]:
-    """Winners and losers under a query; the query is a token of its own samples, so it is in one of the two."""
+    """Winners and losers under a query; the query itself, a token of its samples, is in one of the classes."""
     others = [x for x in names if x != query]
     if not others or draw(st.booleans()):
         return [query], others
@@ -85,7 +85,7 @@ def _classes(draw: st.DrawFn, query: Token, names: list[Token]) -> tuple[list[To
 
 @st.composite
 def sentences(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
-    """Prefix-closed data: each sentence grows by n of a token that the query's order lets win."""
+    """Prefix-closed data: each sentence is extended by n of an optimal token under its query."""
     n = draw(collocations(broken))
     optimum: dict[Token, Token] = {}
     grown = []
@@ -109,7 +109,7 @@ def sentences(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
 
 @st.composite
 def any_samples(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
-    """Free samples of any structure; the next token is n of one of their tokens unless that may fail."""
+    """Free samples of any structure; the next token is n of one of their tokens unless that assumption is broken."""
     n = draw(collocations(broken))
     counts: Counter[Sample] = Counter()
     for _ in range(draw(st.integers(1, MOST_SAMPLES))):
@@ -121,7 +121,7 @@ def any_samples(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
 
 @st.composite
 def any_sentences(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
-    """Prefix-closed data whose every next token is n of some token of the sentence."""
+    """Prefix-closed data; every next token is n of some token of the sentence."""
     n = draw(collocations(broken))
     grown = []
     for start in draw(st.lists(st.sampled_from(list(n)), min_size=1, max_size=MOST_SENTENCES)):
@@ -134,13 +134,13 @@ def any_sentences(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
 
 
 def _uneven(dataset: Dataset) -> st.SearchStrategy[Dataset]:
-    """The dataset with multiplicities that are powers of ten."""
+    """The dataset with powers of ten as multiplicities."""
     powers = st.lists(st.integers(0, LARGEST_POWER), min_size=dataset.N, max_size=dataset.N)
     return powers.map(lambda found: replace(dataset, counts=tuple(10**power for power in found)))
 
 
 def _embedded(dataset: Dataset) -> st.SearchStrategy[Dataset]:
-    """The dataset with embeddings of small integer coordinates."""
+    """The dataset with small integer embeddings."""
     entry = st.integers(-2, 2)
 
     def matrices(dimension: int) -> st.SearchStrategy[list[list[int]]]:
