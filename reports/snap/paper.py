@@ -1,4 +1,4 @@
-"""arXiv 2305.16380 as the audit sees it: Tian, Wang, Chen, Du on how attention scans and snaps."""
+"""arXiv 2305.16380: Tian, Wang, Chen, Du on Scan and Snap, as a `Paper`."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -32,7 +32,7 @@ BIBTEX = """@misc{tian2023scan,
 
 
 class ScanAndSnapPaper(Paper):
-    """The decoder and self-attention on sequence classes, and the statements on them."""
+    """Decoder and self-attention on sequence classes, and their statements."""
 
     name = "snap"
     source = "arXiv 2305.16380"
@@ -44,49 +44,49 @@ class ScanAndSnapPaper(Paper):
 
     @cached_property
     def kind(self) -> Kind[Any]:  # type: ignore[override]
-        """Sequence classes."""
+        """Kind of dataset: sequence classes."""
         from marginaudit.orders.snap import CLASSES
 
         return CLASSES
 
     @cached_property
     def run(self) -> type["ClassRun"]:  # type: ignore[override]
-        """The limit of long sequences at the step sizes of a run."""
+        """Class of runs: the limit of long sequences at given step sizes."""
         from marginaudit.claims.snap.run import ClassRun
 
         return ClassRun
 
     @cached_property
     def recorded(self) -> type["RecordedClassRun"]:  # type: ignore[override]
-        """A run that somebody else recorded."""
+        """Class of recorded runs."""
         from marginaudit.claims.snap.recorded_run import RecordedClassRun
 
         return RecordedClassRun
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:  # type: ignore[override]
-        """The statements, in the paper's order."""
+        """Statements in the paper's order."""
         from marginaudit.claims.snap.theorems import ALL
 
         return self.own(ALL)
 
     @cached_property
     def figures(self) -> Sequence[Figure]:  # type: ignore[override]
-        """The paper's figures, drawn anew."""
+        """Reproductions of the paper's figures."""
         from marginaudit.reports.snap.figures import FIGURES
 
         return FIGURES
 
     @cached_property
     def space(self) -> Space:  # type: ignore[override]
-        """Sequence classes."""
+        """Search space of hunts."""
         from marginaudit.reports.snap.hunting.space import SPACE
 
         return SPACE
 
     @cached_property
     def sweeps(self) -> Sweeps:  # type: ignore[override]
-        """The sampled training of section 8."""
+        """Sweeps of the sampled training of section 8."""
         from marginaudit.reports.snap.sweeps import SWEEPS
 
         return SWEEPS
@@ -99,7 +99,7 @@ class ScanAndSnapPaper(Paper):
         tell: Callable[[str], None],
         origin: str,
     ) -> Trained:
-        """Growth of the decoder and of attention."""
+        """Train; the answer has the growth of decoder and attention."""
         from marginaudit.claims.snap.training import train
 
         return train(dataset, config, progress, tell, origin)
@@ -112,13 +112,13 @@ class ScanAndSnapPaper(Paper):
         config: RecordedClassConfig,
         progress: Callable[[float], None],
     ) -> "Conformity":
-        """A recorded run beside Lemma 1's SGD."""
+        """Compare a recorded run with Lemma 1's SGD."""
         from marginaudit.claims.snap.recorded_run import conformity
 
         return conformity(dataset, origin, file, config, progress)
 
     def facts(self, run: "ClassRun") -> dict[str, Any]:
-        """Sizes, overlaps, step sizes, and the end of the scan."""
+        """Facts for the report: sizes, overlaps, step sizes, and the end of the scan."""
         from marginaudit.claims.snap.recorded_run import RecordedClassRun
         from marginaudit.orders.snap import common_tokens
 
@@ -138,7 +138,7 @@ class ScanAndSnapPaper(Paper):
         }
 
     def records(self, run: "ClassRun") -> dict[str, Rows]:
-        """Growth of the decoder and of attention at each recorded step, where classes are uniform and h is computed."""
+        """Records of the growth of decoder and attention, for uniform classes with a computed h."""
         from marginaudit.claims.snap.recorded_run import RecordedClassRun
         from marginaudit.claims.snap.training import COLUMNS, dominant, rows
         from marginaudit.training.snap.limit.level import LARGEST_RATE
@@ -168,7 +168,7 @@ class ScanAndSnapPaper(Paper):
         return {"limit": (header, table)}
 
     def classified(self, dataset: "SequenceClasses", answer: dict[str, Any]) -> Lists:
-        """Classes with their tokens, and the overlaps."""
+        """Tables of the classes with their tokens, and of the overlaps' eigenvalues."""
         classes = [
             [name, found["query"], " ".join(found["distinct"]), " ".join(found["common"])]
             for name, found in answer["classes"].items()

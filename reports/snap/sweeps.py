@@ -1,4 +1,4 @@
-"""Sweeps over the sampled training of section 8: step sizes and recipe against entropy and loss."""
+"""Sweeps of the sampled training of section 8: entropy and loss by step sizes and recipe."""
 
 import math
 from collections.abc import Sequence
@@ -24,19 +24,19 @@ class SampledConfig:
 
     lr_z: float = setting(1.0, STEP_SIZE, "Step size of Z (eta_Z).")
     ratio: float = setting(1.0, STEP_SIZE, "Step size of Y over that of Z.")
-    updates: int = setting(Recipe.updates, COUNT, "Updates.")
-    batch: int = setting(Recipe.batch, COUNT, "Samples of an update.")
-    length: int = setting(Recipe.length, COUNT, "Contextual tokens of a sample.")
-    optimizer: str = setting(Recipe.optimizer, one_of("momentum", "adam"), "How a gradient becomes a step.")
-    momentum: float = setting(Recipe.momentum, SHARE, "Of the optimizer of that name.")
-    start: str = setting(Recipe.start, one_of("uniform", "zero"), "Y and Z before the first update.")
+    updates: int = setting(Recipe.updates, COUNT, "Number of updates.")
+    batch: int = setting(Recipe.batch, COUNT, "Samples per update.")
+    length: int = setting(Recipe.length, COUNT, "Contextual tokens per sample.")
+    optimizer: str = setting(Recipe.optimizer, one_of("momentum", "adam"), "Update rule.")
+    momentum: float = setting(Recipe.momentum, SHARE, "Momentum of that optimizer.")
+    start: str = setting(Recipe.start, one_of("uniform", "zero"), "Initial Y and Z.")
 
     def __post_init__(self) -> None:
         check(self)
 
     @property
     def recipe(self) -> Recipe:
-        """All but the step sizes."""
+        """Settings other than the step sizes."""
         return Recipe(**{field.name: getattr(self, field.name) for field in fields(Recipe)})
 
     @property
@@ -61,7 +61,7 @@ def rows(
 
 
 SIZES = {"K": COUNT, "M": COUNT}
-"""Classes, tokens in the vocabulary."""
+"""Number of classes, size of the vocabulary."""
 
 STEP_SIZES = {"lr_y": (0.5, 0.25, 0.9), "lr_z": (0.05, 0.025, 0.01)}
 

@@ -1,4 +1,4 @@
-"""The figures of arXiv 2305.16380, drawn anew; each names its settings."""
+"""Reproductions of the figures of arXiv 2305.16380, each with its settings."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ NOT_DRAWN = (Verdict.NOT_APPLICABLE, Verdict.BROKEN)
 
 
 def of_section_8(run: ClassRun, findings: Mapping[str, Finding]) -> "Drawing | None":
-    """Wrap a figure of section 8: None for a dataset that figure 6 is not about."""
+    """Wrap a figure of section 8: None for datasets outside figure 6."""
     finding = findings.get(SPARSITY)
     if finding is None or finding.verdict in NOT_DRAWN or len(run.dataset.queries) > max(NUM_LAST):
         return None
@@ -40,4 +40,4 @@ FIGURES = (
     Figure("snap-12", snap_12),
     Figure("section-8", of_section_8, of="run", beside=SPARSITY, caption="figures 6, 11 and 12 on this dataset"),
 )
-"""An audit has no figure 10: its 25 runs take too long."""
+"""Figures of the paper; audits leave out figure 10, because its 25 runs take too long."""

@@ -1,4 +1,4 @@
-"""Figures 6, 11 and 12 of arXiv 2305.16380: how sparse attention is on Syn-Medium, by step sizes."""
+"""Figures 6, 11 and 12 of arXiv 2305.16380: sparsity of attention on Syn-Medium, by step sizes."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AT_LR_Z = 1.0
-"""eta_Z of figure 11, which the source does not print."""
+"""eta_Z of figure 11; not printed in the source."""
 
 AT_RATIO = 5.0
-"""eta_Y/eta_Z of figure 12, which the source does not print."""
+"""eta_Y/eta_Z of figure 12; not printed in the source."""
 
 THRESHOLDS = np.geomspace(1 / 8, 64, 73)
-"""Thresholds in units of 1/M, around which the source takes them."""
+"""Thresholds in units of 1/M, the scale of the source's."""
 
 ERROR_BARS: Any = {"marker": "o", "ms": 3.5, "lw": 1.4, "capsize": 2.5}
 
 UNDER_IT: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "ncols": 4, "fontsize": 7}
 UNDER_IT |= {"handlelength": 1.2, "columnspacing": 1.2}
-"""Where a panel's legend stands: no curve is there."""
+"""Position of the legend in a panel, free of curves."""
 
 COLOURS = (MEASURED, BOUND, SHARPER, LAW)
 
@@ -53,7 +53,7 @@ BY_LR_Z: tuple[Cell, ...] = tuple((lr_z, AT_RATIO) for lr_z in LR_Z)
 
 
 def recall(data: SequenceClasses, Z: Floats) -> Floats:
-    """The share of a class's distinct tokens l with c_n(l) of `THRESHOLDS`/M at least, shape (cells, thresholds).
+    """Share of a class's distinct tokens l with c_n(l) >= `THRESHOLDS`/M, shape (cells, thresholds).
 
     The mean over classes and seeds. The source takes the attention's "softmax value for every query token"; here it is
     c_n, as in figure 6.
@@ -70,7 +70,7 @@ def recall(data: SequenceClasses, Z: Floats) -> Floats:
 
 
 def draw_recall(axis: "Axes", found: Floats, labels: Sequence[str]) -> None:
-    """A line a cell."""
+    """Draw one line per cell."""
     for values, label, colour in zip(found, labels, COLOURS, strict=True):
         axis.plot(THRESHOLDS, values, color=colour, lw=1.5, label=label)
     axis.set_xscale("log", base=2)
@@ -79,7 +79,7 @@ def draw_recall(axis: "Axes", found: Floats, labels: Sequence[str]) -> None:
 
 
 def _of_all_sizes(cells: tuple[Cell, ...], labels: Sequence[str], fixed: str) -> "Figure":
-    """A panel for each number of queries."""
+    """One panel per number of queries."""
     figure = empty_figure((11, 3.4))
     axes = figure.subplots(1, len(NUM_LAST), sharey=True)
     figure.subplots_adjust(left=0.05, right=0.99, top=0.83, bottom=0.24, wspace=0.06)
@@ -109,7 +109,7 @@ def snap_12() -> "Figure":
 
 @styled
 def of_a_run(run: ClassRun) -> "Figure":
-    """The dataset's panels of figures 6, 11 and 12, from the runs of its verdict."""
+    """The dataset's panels of figures 6, 11 and 12, from the runs behind its verdict."""
     seeds = min(run.config.seeds, FIRST_SEEDS)
     Z = scores(run, CELLS, 0, seeds)
     figure = empty_figure((11, 3.4))

@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 K, M = 10, 1000
-"""K and M of figure 3; figures 8 and 9 print none and are drawn with them too."""
+"""K and M of figure 3, also used for figures 8 and 9 (not printed)."""
 
 C0 = 1.0
-"""rho_0^4/K, which is not printed: 1 is where eq. 129 starts at B = 0, as it should."""
+"""rho_0^4/K (not printed); at 1, eq. 129 starts at B = 0, as it should."""
 
 SHARE = 0.5
-"""f_nl0(0)^2, which is not printed: chi is drawn at its lower bound exp(2 f^2 B) (eq. 12)."""
+"""f_nl0(0)^2 (not printed); chi is set to its lower bound exp(2 f^2 B) (eq. 12)."""
 
 ETA_Z = 0.5
 
 RATES = (0.5, 1.0, 2.0)
-"""The eta_Y of figures 3 and 8 and the eta_Z of figure 9, which the text does not print."""
+"""eta_Y of figures 3 and 8, and eta_Z of figure 9 (not printed)."""
 
 RATIO = 2.0
 """eta_Y/eta_Z of figure 9."""
@@ -49,7 +49,7 @@ def _axes(title: str, x: str, y: str) -> "tuple[Figure, Axes]":
 
 
 def _transition(axis: "Axes", eta_Y: float, colour: str) -> float:
-    """t_0, marked by a dotted line."""
+    """Mark t_0 by a dotted line and return it."""
     start = snap_start(K, M, eta_Y)
     axis.axvline(start, color=colour, lw=0.9, ls=":")
     return start
@@ -57,7 +57,7 @@ def _transition(axis: "Axes", eta_Y: float, colour: str) -> float:
 
 @styled
 def snap_3() -> "Figure":
-    """The growth factor over time at one eta_Z and several eta_Y, along eq. 13, with t_0."""
+    """Growth factor over time by eq. 13, with t_0, at one eta_Z and several eta_Y."""
     figure, axis = _axes(
         f"Growth at fixed η_Z = {ETA_Z:g}: K = {K}, M = {M}, C₀ = {C0:g}, f²(0) = {SHARE:g}",
         "step t (dotted: t₀)",
@@ -73,7 +73,7 @@ def snap_3() -> "Figure":
 
 @styled
 def snap_8() -> "Figure":
-    """h* as steps against h."""
+    """h* in steps against h."""
     figure, axis = _axes(f"The recursion against its continuous form: M = {M}", "step s", "M h")
     for eta_Y, colour in zip(RATES, COLOURS, strict=True):
         s = np.unique(np.geomspace(1, 1000, 200).astype(np.int64))
@@ -87,7 +87,7 @@ def snap_8() -> "Figure":
 
 @styled
 def snap_9() -> "Figure":
-    """B at a fixed ratio of the step sizes, along eq. 13, with B(t_0), which is the same for all."""
+    """B by eq. 13 at a fixed ratio of the step sizes, with the common value B(t_0)."""
     figure, axis = _axes(
         f"B at fixed η_Y/η_Z = {RATIO:g}: K = {K}, M = {M}, C₀ = {C0:g}",
         "step t (dotted: t₀)",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 BY_SGD = Recipe(updates=200, start="zero")
 """Settings of figure 4: momentum .9, batches of 128 sequences of 127 contextual tokens, zero start (section 8).
 
-It trains "until convergence"; these updates are our choice.
+The source trains "until convergence"; the number of updates is our choice.
 """
 
 BY_ADAM = replace(BY_SGD, optimizer="adam")
@@ -41,7 +41,7 @@ def attention_over_training(recipe: Recipe, rates: tuple[tuple[float, float], ..
 
 
 def _map(axis: "Axes", shares: Floats, first: int, most: float) -> None:
-    """Attention, shape (updates + 1, tokens), tokens from ``first`` on to the right, updates downward."""
+    """Draw attention of shape (updates + 1, tokens): tokens from ``first`` rightwards, updates downwards."""
     updates, tokens = shares.shape
     axis.imshow(
         shares,
@@ -56,7 +56,7 @@ def _map(axis: "Axes", shares: Floats, first: int, most: float) -> None:
 
 
 def _described(figure: "Figure", title: str, most: float) -> None:
-    """The title, and the scale of the colours."""
+    """Draw the title and the colour scale."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 

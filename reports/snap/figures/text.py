@@ -1,6 +1,6 @@
 """Figures 7 and 10 of arXiv 2305.16380: attention of a one-layer transformer on text.
 
-The source trains on WikiText; here it is any text, and without one the beginning of a book that ships.
+The source trains on WikiText; here the text is any file, by default the beginning of a built-in book.
 """
 
 from collections.abc import Callable
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 RECIPE = TextRecipe()
 
 ETA = 5.0
-"""The step size of figure 7."""
+"""Step size of figure 7."""
 
 ETAS = (0.5, 1.0, 2.0, 5.0, 10.0)
-"""Step sizes of figure 10, which the text does not print."""
+"""Step sizes of figure 10 (not printed)."""
 
 SEEDS = 5
 """Seeds of figure 10, as in the source."""
 
 EVERY = 10
-"""Updates between two records of attention, figure 7."""
+"""Updates between records of attention in figure 7."""
 
 SHOWN = (0, 100, 200, 400)
-"""Updates after which figure 7 shows patterns."""
+"""Updates with attention patterns in figure 7."""
 
 WINDOWS = 24
 """Held-out windows in figure 7."""
@@ -45,7 +45,7 @@ LONGEST_NAME = 40
 """Longest name of a text in a title, in characters."""
 
 Reach = Callable[[float], None]
-"""Callback that receives the part of the work that is done."""
+"""Callback with the fraction of the work done."""
 
 
 def text_of(path: Path | None) -> RunningText:
@@ -54,7 +54,7 @@ def text_of(path: Path | None) -> RunningText:
     Raises
     ------
     InputError
-        There is no such text, or it is too short.
+        The file cannot be read, or the text is too short.
     """
     if path is None:
         return alice()
@@ -74,7 +74,7 @@ def _entitle(figure: "Figure", text: RunningText, more: str) -> None:
 
 
 def _uniform(axis: "Axes") -> None:
-    """Entropy of equal attention, the largest possible."""
+    """Draw the entropy of uniform attention, the largest possible."""
     axis.axhline(np.log(RECIPE.T - 1), color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="equal attention")
     axis.set_ylabel("entropy of attention, nats")
     axis.set_ylim(bottom=0)

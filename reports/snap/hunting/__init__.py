@@ -1,1 +1,1 @@
-"""Where hunts look for counterexamples: the smallest sequence classes, random ones, and smaller ones."""
+"""Search space of hunts: the smallest sequence classes, random ones, and reductions."""

@@ -1,4 +1,4 @@
-"""All sequence classes of the smallest sizes, smallest first."""
+"""Enumeration of the smallest sequence classes, smallest first."""
 
 from collections.abc import Iterator
 from itertools import combinations_with_replacement, permutations
@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement, permutations
 from marginaudit.orders.snap import SequenceClasses
 
 NAMES = tuple("abcdefgh")
-"""Tokens, each of which may be contextual, a query and a next token, so that few are named."""
+"""Token names; contextual tokens, queries and next tokens share them to keep the number small."""
 
 MOST_CLASSES = 3
 MOST_TOKENS = 3
@@ -19,7 +19,7 @@ rare in one of them.
 """
 
 VOCABULARIES = (0, 1, 2, 1000)
-"""Tokens beside those that are named, and M = 1000, from which on range R speaks."""
+"""Numbers of unnamed tokens, and M = 1000, where range R starts."""
 
 Row = tuple[int, ...]
 
@@ -38,7 +38,7 @@ def smallest_classes() -> Iterator[SequenceClasses]:
 
 
 def _matrices(K: int, tokens: int) -> Iterator[tuple[Row, ...]]:
-    """Rows of tenths in which every token occurs, one for each way to name classes and tokens."""
+    """Rows of tenths in which every token occurs, up to renaming of classes and tokens."""
     seen = set()
     for rows in combinations_with_replacement(_rows(tokens), K):
         columns = list(zip(*rows, strict=True))

@@ -1,6 +1,6 @@
-"""Where hunts look for counterexamples to the claims of arXiv 2305.16380, and how they make one smaller.
+"""Search space and reductions of hunts for the claims of arXiv 2305.16380.
 
-Fewer classes, tokens and queries, a smaller M, plainer numbers.
+Reductions: fewer classes, tokens and queries, smaller M, simpler numbers.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 DIGITS = (1, 2, 3)
-"""Decimals to which probabilities are rounded."""
+"""Numbers of decimals in rounded probabilities."""
 
 
 def size(dataset: SequenceClasses) -> tuple[int, ...]:
-    """Classes, M's digits, contextual tokens, each class's, queries, M, frequencies, digits, compared in this order."""
+    """Sort key: classes, digits of M, contextual tokens, those of each class, queries, M, frequencies, digits."""
     return (
         dataset.K,
         len(str(dataset.M)),
@@ -37,7 +37,7 @@ def size(dataset: SequenceClasses) -> tuple[int, ...]:
 
 
 def smaller(dataset: SequenceClasses) -> Iterator[SequenceClasses]:
-    """Classes one reduction smaller, the largest reductions first."""
+    """Datasets after one reduction, largest reductions first."""
     return (found for found in _reduced(dataset) if size(found) < size(dataset))
 
 
@@ -59,7 +59,7 @@ def _reduced(dataset: SequenceClasses) -> Iterator[SequenceClasses]:
 
 
 def _smaller_vocabularies(dataset: SequenceClasses) -> Iterator[SequenceClasses]:
-    """Smaller M: without the unnamed tokens, without half of them, ..; where all are named, fewer names."""
+    """Smaller M: without unnamed tokens, without half of them, ..; without any unnamed tokens, shared names."""
     spare = dataset.M - len(dataset.tokens)
     while spare:
         yield replace(dataset, M=dataset.M - spare)
@@ -70,7 +70,7 @@ def _smaller_vocabularies(dataset: SequenceClasses) -> Iterator[SequenceClasses]
 
 
 def _few_names(dataset: SequenceClasses) -> SequenceClasses:
-    """Contextual tokens, queries and next tokens under the same names, as far as these go."""
+    """Share names between contextual tokens, queries and next tokens, as far as possible."""
     if max(dataset.K, len(dataset.contextual)) > len(NAMES):
         return dataset
     contextual, queries, following = (
@@ -86,7 +86,7 @@ def _few_names(dataset: SequenceClasses) -> SequenceClasses:
 
 
 def _plainer(dataset: SequenceClasses) -> Iterator[SequenceClasses]:
-    """Equal probabilities in all classes, then in one; then those of another class; then fewer digits."""
+    """Simpler probabilities: uniform in all classes, uniform in one, copied from another class, fewer digits."""
     equal = [dict.fromkeys(c.support, 1.0) for c in dataset.classes]
     yield replace(dataset, classes=tuple(_weighted(c, w) for c, w in zip(dataset.classes, equal, strict=True)))
     for n, weights in enumerate(equal):
@@ -99,7 +99,7 @@ def _plainer(dataset: SequenceClasses) -> Iterator[SequenceClasses]:
 
 
 def _rounded(c: SequenceClass, digits: int) -> dict[Token, float]:
-    """Probabilities rounded to ``digits`` decimals, none of them 0; the largest takes what is left of 1."""
+    """Probabilities rounded to ``digits`` decimals, all positive; the largest absorbs the rounding."""
     _, *others = sorted(c.support, key=lambda token: -c.probabilities[token])
     found = {token: max(round(c.probabilities[token], digits), 10.0**-digits) for token in others}
     left = round(1 - sum(found.values()), digits)
@@ -121,12 +121,12 @@ def _weighted(c: SequenceClass, weights: Mapping[Token, float]) -> SequenceClass
 
 
 NOT_ENUMERATED = {"uniform_classes", "single_query"}
-"""Assumptions that all of the smallest classes meet."""
+"""Assumptions met by all enumerated classes."""
 
 RATES = (0.5, 0.01, 100.0)
-"""Step sizes of Y with which a claim is tried: the default, a small one and one beyond O(1).
+"""Step sizes of Y in trials: the default, a small one and one beyond O(1).
 
-M and K are the datasets', and runs go to the farthest step, so that every one before is among them. Z is slower.
+Runs reach the farthest step, and so include all earlier ones. Z is slower.
 """
 
 CONFIGS = [
@@ -142,7 +142,7 @@ RUNS = dict.fromkeys((False, True), tuple((config, config) for config in CONFIGS
 
 
 class ClassSpace(Space):
-    """Classes of sequences, those of the smallest sizes first."""
+    """Datasets of sequence classes, smallest first."""
 
     measures = ("K", "M")
     implies = FAIL_WITH
@@ -152,11 +152,11 @@ class ClassSpace(Space):
     size = staticmethod(size)
 
     def enumerated(self, required: Collection[str], without: str | None) -> bool:
-        """Whether some of the smallest are of the kind that is looked for."""
+        """Whether the enumeration contains suitable datasets."""
         return without not in NOT_ENUMERATED
 
     def drawn(self, broken: Collection[str], required: Collection[str]) -> "SearchStrategy[SequenceClasses]":
-        """Random classes; hypothesis is imported when they are first drawn."""
+        """Strategy for random datasets; imports hypothesis on demand."""
         from marginaudit.reports.snap.hunting.strategies import classes
 
         return classes(broken, required)

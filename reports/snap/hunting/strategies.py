@@ -19,10 +19,10 @@ LARGEST_WEIGHT = 9
 LARGEST_FREQUENCY = 3
 
 WIDE = 11
-"""Classes from which on a vocabulary is large and not wide: 10 K^2 > 1000."""
+"""Least number of classes for a vocabulary that is large but not wide: 10 K^2 > 1000."""
 
 VOCABULARIES = (0, 1, 2, 10, 100, 1000, 10**4, 10**6, 10**9, 10**12)
-"""Tokens beside those that are named, or beside the fewest with which Assumption 2 can hold."""
+"""Numbers of tokens beyond the named ones, or beyond the fewest for Assumption 2."""
 
 GENERATORS: tuple[Callable[..., SequenceClasses], ...] = (
     single_common_dataset,
@@ -32,7 +32,7 @@ GENERATORS: tuple[Callable[..., SequenceClasses], ...] = (
 
 
 def classes(missing: Collection[str], required: Collection[str]) -> st.SearchStrategy[SequenceClasses]:
-    """Classes of any structure, classes that meet Assumption 2, and such that break one of the assumptions missing."""
+    """Classes of any structure, classes that meet Assumption 2, and classes that violate one missing assumption."""
     uniform = "uniform_classes" in required
     kinds = [odd_classes(uniform=uniform), regular_classes(uniform=uniform)]
     return st.one_of([*kinds, broken_classes(sorted(missing))] if missing else kinds)
@@ -40,7 +40,7 @@ def classes(missing: Collection[str], required: Collection[str]) -> st.SearchStr
 
 @st.composite
 def odd_classes(draw: st.DrawFn, *, uniform: bool) -> SequenceClasses:
-    """Any classes with probabilities that are quotients of small whole numbers."""
+    """Classes of any structure, with quotients of small whole numbers as probabilities."""
     K, tokens = draw(st.integers(1, MOST_CLASSES)), draw(st.integers(1, MOST_CLASSES))
     queries = st.sampled_from(NAMES[: draw(st.integers(1, K))])
     row = st.lists(st.integers(0, LARGEST_WEIGHT), min_size=tokens, max_size=tokens).filter(any)
@@ -54,7 +54,7 @@ def odd_classes(draw: st.DrawFn, *, uniform: bool) -> SequenceClasses:
 
 @st.composite
 def regular_classes(draw: st.DrawFn, *, uniform: bool) -> SequenceClasses:
-    """Random classes that meet Assumption 2, but for their frequencies."""
+    """Random classes that meet Assumption 2, possibly except for frequencies."""
     K, seed = draw(st.integers(2, MOST_CLASSES)), draw(st.integers(0, 2**32))
     make = draw(st.sampled_from(GENERATORS))
     fewest = 144 * K**2 if make is weakly_correlated_dataset else 36 * (K * (K - 1)) ** 2
@@ -64,7 +64,7 @@ def regular_classes(draw: st.DrawFn, *, uniform: bool) -> SequenceClasses:
 
 @st.composite
 def broken_classes(draw: st.DrawFn, missing: list[str]) -> SequenceClasses:
-    """Classes that meet every assumption but one of those missing, as far as that can fail alone."""
+    """Classes that violate one of the missing assumptions and, as far as possible, meet all others."""
     assumption = draw(st.sampled_from(missing))
     K = {"large_vocabulary": 2, "wide_vocabulary": WIDE}.get(assumption, draw(st.integers(3, MOST_CLASSES)))
     M = 40 * K**4 + draw(st.sampled_from(VOCABULARIES[3:]))
@@ -73,7 +73,7 @@ def broken_classes(draw: st.DrawFn, missing: list[str]) -> SequenceClasses:
 
 
 def _frequencies(data: SequenceClasses, *, uniform: bool) -> st.SearchStrategy[SequenceClasses]:
-    """Draw frequencies for the classes, where they need not be uniform."""
+    """Draw frequencies of the classes, unless ``uniform``."""
     if uniform:
         return st.just(data)
     weights = st.lists(st.integers(1, LARGEST_FREQUENCY).map(float), min_size=data.K, max_size=data.K).map(tuple)
