@@ -1,4 +1,4 @@
-"""The smallest dataset that a hunt has found to violate a paper's claim: it comes with the paper's package."""
+"""Smallest known counterexample to a paper's claim, stored in the paper's package."""
 
 from functools import cache
 from importlib.resources import files
@@ -11,7 +11,7 @@ from marginaudit.orders.reading import parsed_json
 
 
 def smallest_counterexample(paper: Paper, claim: Claim) -> Any | None:
-    """The dataset of `docs/ablation.py`'s hunt with all assumptions kept; None where nothing was found.
+    """Dataset found by the hunts of `docs/ablation.py` with all assumptions; None without a counterexample.
 
     >>> from marginaudit.reports.audit.ledger import LEDGER, PAPERS
     >>> data = smallest_counterexample(PAPERS[0], LEDGER["ntp.theorem2.floor"])
@@ -25,7 +25,7 @@ def smallest_counterexample(paper: Paper, claim: Claim) -> Any | None:
 
 
 def counterexample_shown(paper: Paper, claim: Claim) -> str | None:
-    """The file of that dataset, for `marginaudit audit`; where no float64 dataset shows it, data in formulas."""
+    """File of the counterexample, for `marginaudit audit`; formulas if float64 cannot represent one."""
     if smallest_counterexample(paper, claim) is None:
         return claim.standing.formula or None
     return str(_file(paper.package, claim.id))

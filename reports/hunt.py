@@ -1,4 +1,4 @@
-"""The hunt for a dataset that violates a claim: the smallest exhaustively, then hypothesis's, then shrinking."""
+"""Search for a dataset that violates a claim: enumeration, then random draws by hypothesis, then shrinking."""
 
 import signal
 import time
@@ -34,40 +34,40 @@ GRACE = 60.0
 """Seconds after the time limit before a running evaluation is interrupted."""
 
 SOON, AGAIN = 1e-3, 1.0
-"""Seconds to an alarm that is overdue, and to its repetition."""
+"""Seconds to an overdue alarm, and between repetitions."""
 
 DECIDED = (Verdict.HOLDS, Verdict.VACUOUS, Verdict.VIOLATED)
 
 BATCH = 2_000
-"""Datasets that hypothesis draws before it starts over with another seed."""
+"""Datasets per seed of hypothesis."""
 
 
 class TimeIsUp(KeyboardInterrupt):
-    """The time limit; passes `Claim.judge` and hypothesis, which take other exceptions for the claim's."""
+    """Time limit reached. A KeyboardInterrupt, because `Claim.judge` and hypothesis catch other exceptions."""
 
 
 @dataclass
 class Hunt:
-    """Result of a hunt: the counterexample, or the space that was covered.
+    """Result of a hunt: the counterexample, or the search space covered.
 
     Attributes
     ----------
     dataset : a dataset or None
-        The smallest dataset found that violates the claim.
+        Smallest counterexample found.
     finding : Finding or None
         The claim's verdict on it, in the paper's own run.
     settings : dict
-        In what that run differs from the one that is tried first.
+        Settings of that run that differ from those of the first run tried.
     verdicts : Counter
-        Of the datasets that met the assumptions; `broken` where the claim could not be evaluated.
+        Verdicts on the datasets that met the assumptions; `broken` if the evaluation failed.
     largest : dict
-        The largest of each of the space's measures among them.
+        Largest value of each size measure over these datasets.
     looked_at : int
-        Datasets that were made, whether they met the assumptions or not.
+        Number of generated datasets.
     met : int
-        Those that broke what had to be broken and met the other assumptions, in one of the runs at least.
+        Number of these that violate the dropped assumption and meet the others in at least one run.
     exhausted : bool
-        Whether every small dataset of the space's enumeration was looked at.
+        Whether the enumeration of small datasets was completed.
     """
 
     claim: str
@@ -85,16 +85,16 @@ class Hunt:
 
     @property
     def tried(self) -> int:
-        """Datasets that met the assumptions and were evaluated: without one of them a claim may have no meaning."""
+        """Number of datasets that met the assumptions and on which the claim could be evaluated."""
         return self.verdicts.total() - self.verdicts[Verdict.BROKEN]
 
     @property
     def decided(self) -> int:
-        """Number of them on which the claim was decided."""
+        """Number of datasets with a decided verdict."""
         return sum(self.verdicts[verdict] for verdict in DECIDED)
 
     def certificate(self) -> dict[str, Any] | None:
-        """Certificate of the dataset that was found, for `marginaudit verify`; None unless the violation is exact."""
+        """Certificate of the counterexample for `marginaudit verify`; None unless the violation is exact."""
         if self.dataset is None or self.finding is None or self.finding.evidence is not Evidence.EXACT:
             return None
         proof = _space(self.paper).proof(self.dataset)
@@ -116,11 +116,11 @@ def hunt(
     seed: int = 0,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Hunt:
-    """Look for a dataset that meets the claim's assumptions and violates it, and shrink it.
+    """Search for a dataset that meets the claim's assumptions and violates the claim, and shrink it.
 
-    With ``without``, the dataset breaks that assumption (and what it implies) and meets the others. An assumption on
-    settings is met or broken by the runs of the paper's space. What the claim does not assume is broken, too, in a
-    share of the datasets. ``progress`` takes the seconds gone.
+    With ``without``, datasets violate that assumption and meet the others, except those that imply it. Assumptions on
+    settings are met or violated by the runs of the paper's space. A share of the datasets also violates assumptions
+    that the claim does not make. ``progress`` is called with the elapsed seconds.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def hunt(
 
 @contextmanager
 def _no_folder_left() -> Iterator[None]:
-    """Context: hypothesis writes to a temporary folder, not to the working directory."""
+    """Context that redirects hypothesis's files from the working directory to a temporary folder."""
     with TemporaryDirectory() as folder:
         set_hypothesis_home_dir(folder)
         try:
@@ -154,10 +154,9 @@ def _no_folder_left() -> Iterator[None]:
 
 @contextmanager
 def ended_after(seconds: float) -> Iterator[None]:
-    """Context that raises TimeIsUp at a time, by SIGALRM, which only the main thread can have.
+    """Context that raises TimeIsUp after a time, by SIGALRM; without effect outside the main thread.
 
-    Within another one it ends with that one at the latest. Python drops what is raised in a destructor: the alarm is
-    repeated until it ends.
+    Nested contexts keep the earlier deadline. The alarm repeats, because Python drops exceptions raised in destructors.
     """
     if current_thread() is not main_thread():
         yield
@@ -179,7 +178,7 @@ def ended_after(seconds: float) -> Iterator[None]:
 
 
 class Search:
-    """One hunt under way."""
+    """State of a hunt."""
 
     def __init__(
         self, claim: Claim, paper: Paper, without: str | None, seconds: float, progress: Callable[[float], None]
@@ -187,7 +186,7 @@ class Search:
         self.paper, self.space = paper, _space(paper)
         dropped = {without, *self.space.implies.get(without, ())} if without is not None else set()
         self.required = tuple(name for name in claim.asked if name not in dropped)
-        # without an assumption it is another statement, of which nothing is proved
+        # without an assumption it is another statement, without a proof
         self.claim = replace(claim, assumptions=self.required, setting=()) if dropped else claim
         fail_with = {name: {name, *self.space.implies.get(name, ())} for name in paper.kind.assumptions}
         self.not_needed = tuple(name for name, failing in fail_with.items() if failing.isdisjoint(self.required))
@@ -200,7 +199,7 @@ class Search:
         self.found = Hunt(claim.id, without, paper, largest=dict.fromkeys(self.space.measures, 0))
 
     def violates(self, dataset: Any) -> bool:
-        """Whether the dataset is a counterexample; keeps the smallest one.
+        """Judge a dataset: whether it is a counterexample. Stores the smallest one.
 
         Raises
         ------
@@ -224,9 +223,9 @@ class Search:
         return True
 
     def _judged(self, dataset: Any) -> tuple[Finding | None, int]:
-        """The first confirmed violation and the number of its run, else the first finding that decides, or the first.
+        """The first confirmed violation with the index of its run, else the first decided finding, else the first.
 
-        None where the statement speaks in none of the runs.
+        None if the statement applies to none of the runs.
         """
         first, met = None, False
         for number, (tried, confirmed) in enumerate(self.runs):
@@ -258,7 +257,7 @@ class Search:
         return all(run.assumption(name).holds for name in self.required)
 
     def smallest(self) -> None:
-        """The enumerated small datasets, unless none of them is of the kind that is looked for."""
+        """Try the enumerated small datasets, if the enumeration can meet the assumptions."""
         if not self.space.enumerated(self.required, self.without):
             return
         until = self.started + EXHAUSTIVE_SHARE * (self.deadline - self.started)
@@ -270,12 +269,12 @@ class Search:
         self.found.exhausted = True
 
     def drawn(self, seed: int) -> None:
-        """Hypothesis draws datasets until one violates."""
+        """Draw random datasets until one violates the claim."""
         if self.found.dataset is None:
             self.draw(f"{seed}", self.violates)
 
     def draw(self, seed: str, condition: Callable[[Any], bool]) -> None:
-        """Draw in batches of new seeds until a dataset meets the condition."""
+        """Draw random datasets, in batches with new seeds, until one meets the condition."""
         strategy = self._strategy()
         profile = settings(
             max_examples=BATCH,
@@ -293,7 +292,7 @@ class Search:
                 batch += 1
 
     def _strategy(self) -> "SearchStrategy[Any]":
-        """Datasets that break what they have to, and in a share of the draws what the claim does not assume."""
+        """Datasets without the dropped assumption; a share also violates assumptions that the claim does not make."""
         from hypothesis import strategies as st
 
         kept = self.space.drawn(self.broken, self.required)
@@ -303,13 +302,13 @@ class Search:
         return kept | more.flatmap(lambda broken: self.space.drawn({*self.broken, *broken}, self.required))
 
     def shrunk(self) -> None:
-        """Shrink a counterexample."""
+        """Shrink the counterexample."""
         dataset = self.found.dataset
         while dataset is not None:
             dataset = next((other for other in self.space.reductions(dataset) if self.violates(other)), None)
 
     def smaller(self, seed: int) -> None:
-        """Look on for a smaller one, for as long again as it took so far."""
+        """Search for a smaller counterexample, for as long as the hunt has taken so far."""
         now = time.monotonic()
         self.deadline = min(self.deadline, now + (now - self.started))
         while self.found.dataset is not None:
@@ -318,12 +317,12 @@ class Search:
             self.shrunk()
 
     def violates_below(self, most: tuple[int, ...], dataset: Any) -> bool:
-        """Whether a smaller dataset violates; others are not judged."""
+        """Whether the dataset is a counterexample of a smaller size; larger ones are not judged."""
         self._look_at_the_time()
         return self.space.size(dataset) < most and self.violates(dataset)
 
     def result(self) -> Hunt:
-        """The hunt's result, the dataset named after the claim."""
+        """The result, with the dataset named after the claim."""
         found = self.found
         found.seconds = time.monotonic() - self.started
         if found.dataset is not None:
@@ -333,7 +332,7 @@ class Search:
 
 
 def hunt_answer(found: Hunt, path: str | None) -> dict[str, Any]:
-    """The JSON answer of a hunt."""
+    """JSON document of a hunt."""
     return {
         "claim": found.claim,
         "without": found.without,

@@ -1,4 +1,4 @@
-"""Quote words for a shell."""
+"""Quoting for shells."""
 
 import os
 import shlex
@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 
 def quoted(word: str) -> str:
-    r"""The word, quoted where needed, in printable characters.
+    r"""Quote a word if needed, in printable characters.
 
-    What cannot be shown is written as bytes in ``$'...'``, which bash, zsh, ksh and POSIX's shells of 2024 read.
+    Other characters become bytes in ``$'...'``, supported by bash, zsh, ksh and POSIX 2024.
 
     >>> print(quoted("my data.json"), quoted("no-break\u202fspace 'a\\b'"))
     'my data.json' $'no-break\342\200\257space \'a\\b\''
@@ -19,7 +19,7 @@ def quoted(word: str) -> str:
 
 
 def argument(place: str) -> str:
-    """A path, or the name of a built-in case, as a command takes it: what begins with a hyphen is no option.
+    """Quote a path or built-in case as an argument; a leading hyphen is not an option.
 
     >>> [argument(place) for place in ("example-1", "-my data.json")]
     ['example-1', "'./-my data.json'"]
@@ -28,7 +28,7 @@ def argument(place: str) -> str:
 
 
 def joined(words: Iterable[str]) -> str:
-    """The words as one shell command."""
+    """Quote and join words into a shell command."""
     return " ".join(map(quoted, words))
 
 

@@ -1,4 +1,4 @@
-"""The graph of statements, proofs, implications, refutations, what a source derives from what; and its picture."""
+"""Graph of statements: proofs, implications, refutations and derivations in the sources; and its figure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SWEEPS = 24
-"""Passes that sort each layer by the mean place of the neighbours."""
+"""Number of passes that sort each layer by the mean position of neighbours."""
 
 
 class Link(StrEnum):
-    """How one statement bears on another."""
+    """Relation of one statement to another."""
 
     PROVES = "the proof of the second rests on the first"
     IMPLIES = "the second follows from the first on data that meet a condition"
@@ -31,10 +31,10 @@ class Link(StrEnum):
 
 
 def graph(papers: Iterable[Paper]) -> "nx.DiGraph[str]":
-    """Every claim of the papers as a node with ``status``; each arc has its ``link`` and ``words``.
+    """Graph with the papers' claims as nodes (``status``) and arcs with ``link`` and ``words``.
 
-    Words are the condition of an implication, or what remains where the first is refuted. What rests on a statement of
-    none of the papers has no arc from it.
+    Words are the condition of an implication, or the part of a statement that survives a refutation. Statements of
+    other papers are left out.
     """
     found: nx.DiGraph[str] = nx.DiGraph()
     for paper in papers:
@@ -54,9 +54,9 @@ def graph(papers: Iterable[Paper]) -> "nx.DiGraph[str]":
 
 
 def layers(found: "nx.DiGraph[str]") -> list[list[str]]:
-    """The statements in layers, each after those that bear on it, in an order with few crossings.
+    """Statements in topological layers, ordered for few crossings.
 
-    What a source derives from what is false does not count: it may point back.
+    Links PRINTED are ignored: they may point backwards.
     """
     order = [sorted(layer) for layer in nx.topological_generations(sound(found))]
     for _ in range(SWEEPS):
@@ -69,7 +69,7 @@ def layers(found: "nx.DiGraph[str]") -> list[list[str]]:
 
 
 def sound(found: "nx.DiGraph[str]") -> "nx.DiGraph[str]":
-    """The graph without the paper's own derivations, the links PRINTED."""
+    """The graph without the links PRINTED."""
     kept: nx.DiGraph[str] = nx.DiGraph()
     kept.add_nodes_from(found.nodes(data=True))
     kept.add_edges_from(arc for arc in found.edges(data=True) if arc[2]["link"] is not Link.PRINTED)
@@ -77,7 +77,7 @@ def sound(found: "nx.DiGraph[str]") -> "nx.DiGraph[str]":
 
 
 def drawn_arcs(found: "nx.DiGraph[str]") -> list[tuple[str, str, Link]]:
-    """The arcs of the transitive reduction, with the links PRINTED."""
+    """Arcs of the transitive reduction, and all links PRINTED."""
     reduced = nx.transitive_reduction(sound(found))
     arcs: list[tuple[str, str, Link]] = list(found.edges(data="link"))
     return [arc for arc in arcs if arc[2] is Link.PRINTED or reduced.has_edge(*arc[:2])]
@@ -86,13 +86,13 @@ def drawn_arcs(found: "nx.DiGraph[str]") -> list[tuple[str, str, Link]]:
 DASHES = {Link.PROVES: "-", Link.IMPLIES: (0, (5, 2)), Link.REFUTES: "-", Link.PRINTED: (0, (1, 2))}
 
 FILLED = {Status.PROVED: "#ecfdf3", Status.REFUTED: "#fef3f2", Status.OPEN: "#fffaeb"}
-"""Background of a statement by its standing."""
+"""Background colours by standing."""
 
 ROW, COLUMN = 0.27, 2.3
 """Inches between statements of a layer, and between layers."""
 
 LETTER = 0.0128
-"""Half of a letter's width, in columns."""
+"""Half the width of a letter, in columns."""
 
 LEGEND = 0.8
 """Height of the legend, in inches."""
@@ -100,9 +100,9 @@ LEGEND = 0.8
 
 @styled
 def statements_figure(papers: Sequence[Paper], *, links: bool = False) -> "Figure":
-    """Every statement by its standing, and which follows from which; a panel for each paper.
+    """Graph of statements and implications, coloured by standing; one panel per paper.
 
-    With ``links`` each statement is a link to the anchor of its id.
+    With ``links``, statements link to the anchors of their ids.
     """
     found = [graph([paper]) for paper in papers]
     linked = [one.subgraph([name for name, degree in one.degree if degree]).copy() for one in found]
@@ -123,7 +123,7 @@ def statements_figure(papers: Sequence[Paper], *, links: bool = False) -> "Figur
 
 
 def graph_figures(papers: Iterable[Paper]) -> list[tuple[Paper, PaperFigure]]:
-    """Each paper that proves or refutes a statement, with the figure of its graph for a report."""
+    """Papers with a proved or refuted statement, each with the figure of its graph for a report."""
     return [
         (paper, PaperFigure(f"statements of {paper.name}", partial(statements_figure, [paper], links=True)))
         for paper in papers
@@ -158,7 +158,7 @@ def _panel(
 
 
 def _arc(axis: "Axes", source: str, target: str, at: Mapping[str, tuple[float, float]], link: Link) -> None:
-    """Draw an arc from the right side of one box to the left of the other, or to its right if it points back."""
+    """Draw an arc from the right side of one box to the left side of the other, or to its right if it points back."""
     (x, y), (to_x, to_y) = at[source], at[target]
     forward = to_x > x
     axis.annotate(

@@ -1,4 +1,4 @@
-"""Counts of statements: printed ones by how they stand and from how many causes, all others apart."""
+"""Counts of statements: printed ones by standing and cause, other forms separately."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -15,16 +15,16 @@ PLURAL = {
     Form.OWN: ("own statement", "own statements"),
     Form.CONTROL: ("control", "controls"),
 }
-"""The forms of statements that nobody printed."""
+"""Singular and plural of the forms of unprinted statements."""
 
 
 def cause(claim: Claim) -> str:
-    """The id of the claim whose fault a refuted one shares, or its own."""
+    """Id of the claim with the underlying fault; the claim's own id by default."""
     return claim.standing.cause or claim.id
 
 
 def counts(statements: Iterable[tuple[Claim, Standing]]) -> dict[str, Any]:
-    """Counts as plain data: ``printed``, each `Fault`, ``causes`` of these, ``proved``, ``open``, ``others`` by form.
+    """Counts as plain data: ``printed``, each `Fault`, ``causes``, ``proved``, ``open``, and ``others`` by form.
 
     >>> from marginaudit.reports.audit.ledger import LEDGER
     >>> ids = ("ntp.theorem1.direction", "ntp.theorem2.weight", "ntp.lemma6", "ntp.theorem1.direction.any-step")
@@ -47,7 +47,7 @@ def counts(statements: Iterable[tuple[Claim, Standing]]) -> dict[str, Any]:
 
 
 def in_words(found: dict[str, Any]) -> str:
-    """How the printed statements stand.
+    """Summary of the printed statements by standing.
 
     >>> in_words({
     ...     "printed": 9, "false under every reading": 2, "false as printed, the constant alone": 1, "a slip": 0,
@@ -62,7 +62,7 @@ def in_words(found: dict[str, Any]) -> str:
 
 
 def others_in_words(found: dict[str, Any]) -> str:
-    """The statements that nobody printed; "" for none.
+    """Summary of the unprinted statements by form; "" without any.
 
     >>> others_in_words({"others": {"rederived": 1, "variant": 4}})
     '1 re-derivation, 4 variants'
