@@ -1,1 +1,1 @@
-"""Looseness of a bound in each of its factors, over datasets and settings that vary one at a time."""
+"""Looseness of a bound in each factor, over datasets and settings varied one at a time."""

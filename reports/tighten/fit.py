@@ -1,4 +1,4 @@
-"""The smallest constant of a bound, and the powers of its factors that measurements support, with intervals."""
+"""Smallest valid constant of a bound, and fitted powers of its factors with confidence intervals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,33 +15,33 @@ from marginaudit.reports.tighten.measure import Entries, Measured
 CONFIDENCE = 0.95
 
 VARIES_WITH_OTHERS = 0.99
-"""Largest R^2 of a factor on the earlier ones, at which its interval is 10 times as wide: above it none is fitted."""
+"""Largest R^2 of a factor regressed on the earlier ones; above it (interval 10 times as wide) no power is fitted."""
 
 NOT_VARIED = 1e-9
-"""Sum of squares of logarithms: of differences of 1e-5, relative."""
+"""Largest sum of squared logarithms of a constant factor: relative differences of about 1e-5."""
 
 WIDEST = 2.0
-"""An interval that is longer, and holds both 0 and the bound's own power, supports neither."""
+"""Longest interval that supports a power although it contains both 0 and the bound's power."""
 
 POINTS = 50
-"""Points on a logarithmic clock at which runs are compared."""
+"""Points of the logarithmic grid for comparing runs."""
 
 SHOWN = 0.005
-"""A change of a power that two decimals show."""
+"""Half a unit in the second decimal of a power."""
 
 
 @dataclass(frozen=True)
 class Exponent:
-    """Fitted power of a factor in the measured quantity, and in the bound over the same runs.
+    """Fitted power of a factor in the measured quantity and in the bound, over the same runs.
 
     Attributes
     ----------
     range : (least, most)
     interval : (low, high), or None
     decades : float or None
-        Powers of ten by which the room between the two grows as the factor goes from its least value to its most.
+        Growth of the room in powers of ten, from the factor's least value to its largest.
     no_support : str
-        Why the data support no power, or "".
+        Reason why the data support no power, or "".
     """
 
     factor: str
@@ -55,7 +55,7 @@ class Exponent:
 
 @dataclass(frozen=True)
 class Nearest:
-    """The run and the entry with the least room."""
+    """Run and entry with the least room."""
 
     dataset: str
     settings: Mapping[str, float]
@@ -72,17 +72,17 @@ class Tightened:
     ----------
     side : "upper" or "lower"
     constant : float
-        The smallest number by which an upper bound could be multiplied (the largest, for a lower one) and still hold
-        wherever the statement speaks on all of these runs, error bars counted.
+        Smallest valid factor on an upper bound (largest, for a lower one): with it the bound holds at all entries of
+        these runs to which the statement applies, including error bars.
     informative : float or None
-        The same where the bound as it stands says something.
+        The same over entries with an informative bound.
     window : (first, last) or None
-        Steps that all runs have, over which powers are found; None where there are less than two, and powers are
-        those at the entry of each run with the least room.
+        Range of common steps for fitting powers; None with fewer than two, then powers are fitted at the entry of each
+        run with the least room.
     window_says : bool
-        Whether the bound says something there.
+        Whether the bound is informative in the window.
     unknown : int
-        Entries left out since their error bars are infinite.
+        Number of excluded entries with infinite error bars.
     """
 
     side: Side
@@ -97,13 +97,13 @@ class Tightened:
 
     @property
     def room(self) -> float:
-        """Powers of ten by which the bound could be tightened; below 0 where it fails."""
+        """Powers of ten by which the bound could be tightened; negative if the bound fails."""
         with np.errstate(divide="ignore"):
             return float(np.log10(self.constant)) * (-1 if self.side == "upper" else 1)
 
 
 def tightened(side: Side, runs: Sequence[Measured]) -> Tightened:
-    """The constant, the nearest dataset and the exponents of one side of a bound."""
+    """Constant, nearest dataset and exponents of one side of a bound."""
     of = [run.sides[side] for run in runs]
     near = _worst(side, np.array([entries.ratio[_worst(side, entries.ratio)] for entries in of]))
     entries, case = of[near], runs[near].case
@@ -134,18 +134,18 @@ def tightened(side: Side, runs: Sequence[Measured]) -> Tightened:
 
 
 def _worst(side: Side, ratio: Floats) -> int:
-    """The entry with the least room."""
+    """Index of the entry with the least room."""
     return int(np.argmax(ratio) if side == "upper" else np.argmin(ratio))
 
 
 def _usable(entries: Entries, says: bool) -> Any:
-    """Entries that have logarithms, as has their step; of these, where the bound says something."""
+    """Mask of entries whose value, bound and step have logarithms; with ``says``, also an informative bound."""
     kept = np.isfinite(entries.bar) & np.isfinite(entries.bound) & ~(entries.step <= 0)
     return kept & entries.says if says else kept
 
 
 def _window(of: Sequence[Entries]) -> tuple[tuple[float, float] | None, bool]:
-    """The steps that all runs have, those at which the bound says something if there are such steps."""
+    """Range of steps common to all runs, and whether it is restricted to steps with an informative bound."""
     for says in (True, False):
         steps = [entries.step[_usable(entries, says)] for entries in of]
         if all(len(step) > 1 for step in steps):
@@ -158,9 +158,9 @@ def _window(of: Sequence[Entries]) -> tuple[tuple[float, float] | None, bool]:
 def _exponents(
     side: Side, runs: Sequence[Measured], of: Sequence[Entries], window: tuple[float, float] | None, says: bool
 ) -> tuple[Exponent, ...]:
-    """The clock's power, where there is a window, and the other factors' at the same steps of all runs.
+    """Powers of the clock, if there is a window, and of the other factors over the window's steps.
 
-    Without a window each run stands for itself by its entry with the least room.
+    Without a window, each run contributes its entry with the least room.
     """
     found = []
     if window is None:
@@ -179,22 +179,23 @@ def _exponents(
 
 
 def _nearest_usable(side: Side, entries: Entries, says: bool) -> int | None:
-    """The usable entry with the least room, or None."""
+    """Index of the usable entry with the least room, or None."""
     usable = np.flatnonzero(_usable(entries, says))
     return int(usable[_worst(side, entries.ratio[usable])]) if len(usable) else None
 
 
 def _along(entries: Entries, says: bool, clock: Floats) -> Floats:
-    """Measured, error bar and bound along a clock's logarithms, linear between the recorded steps."""
+    """Measured value, error bar and bound, interpolated linearly on a logarithmic clock."""
     kept = _usable(entries, says)
     step = np.log(entries.step[kept])
     return np.array([np.interp(clock, step, line[kept]) for line in (entries.measured, entries.bar, entries.bound)])
 
 
 def _of_clock(side: Side, name: str, window: tuple[float, float], clock: Floats, lines: Floats) -> Exponent:
-    """The mean of the runs' slopes; where lines bend, it is no power, and the interval holds all slopes of halves.
+    """Power of the clock: the mean of the runs' slopes, with an interval.
 
-    A line bends where the slopes of its halves differ by more than error bars explain and two decimals hide.
+    A line bends if the slopes of its two halves differ by more than error bars explain and rounding to two decimals
+    hides. Then no power is supported, and the interval covers all slopes of halves.
     """
     half = POINTS // 2
     whole, first, second = (
@@ -211,13 +212,13 @@ def _of_clock(side: Side, name: str, window: tuple[float, float], clock: Floats,
 
 
 def _slopes(clock: Floats, lines: Floats) -> Floats:
-    """Least-squares slopes along a piece of the clock: measured, what error bars can shift it by, bound; by run."""
+    """Least-squares slopes over a piece of the clock, by run: measured, its largest shift by error bars, bound."""
     slope = (clock - clock.mean()) / ((clock - clock.mean()) ** 2).sum()
     return np.array([lines[:, 0] @ slope, lines[:, 1] @ np.abs(slope), lines[:, 2] @ slope])
 
 
 def _of_factors(side: Side, runs: Sequence[Measured], levels: Floats) -> list[Exponent]:
-    """The powers of all factors in one regression, in which each group of datasets has a constant of its own."""
+    """Powers of all factors, from one regression with a constant per group of datasets."""
     groups = [run.case.group for run in runs]
     own = np.array([[group == one for one in dict.fromkeys(groups)] for group in groups], dtype=float)
     columns, places, reasons = own, dict[str, int](), dict[str, str]()
@@ -247,17 +248,17 @@ def _of_factors(side: Side, runs: Sequence[Measured], levels: Floats) -> list[Ex
 
 
 def _unexplained(logs: Floats, columns: Floats) -> float:
-    """The sum of squares that a least-squares fit leaves."""
+    """Residual sum of squares of a least-squares fit."""
     return float(((logs - columns @ np.linalg.lstsq(columns, logs)[0]) ** 2).sum())
 
 
 def _exponent(
     side: Side, name: str, between: tuple[float, float], columns: Floats, at: int, levels: Floats
 ) -> Exponent:
-    """A least-squares coefficient with its interval, widened by the largest shift that error bars allow.
+    """Least-squares coefficient with Student's t interval, widened by the largest shift that error bars allow.
 
-    The interval is that of Student's t for independent runs, which points of one curve are not: a run is one number.
-    ``levels`` has three rows: measured, error bar, bound.
+    The interval needs independent observations: one number per run, not the points of a curve. The rows of ``levels``
+    are measured, error bar and bound.
     """
     import scipy  # its subpackages load when first used
 

@@ -1,4 +1,4 @@
-"""Logarithms of bound and measured quantity over datasets and settings that vary one at a time."""
+"""Logarithms of bound and measured quantity, over datasets and settings varied one at a time."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,15 +27,15 @@ from marginaudit.reports.study.pool import Local
 from marginaudit.reports.study.task import Task, computed
 
 DRAWN = 3
-"""Datasets drawn per point of a design, each with another seed."""
+"""Datasets per point of a design, with different seeds."""
 
 GIVEN = "given"
-"""The group of the datasets that are not made by a generator."""
+"""Group of the user's datasets."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A dataset, how it is run, and the settings of the run that a design sets.
+    """A dataset, its config, and the settings chosen by a design.
 
     Attributes
     ----------
@@ -51,21 +51,21 @@ class Case:
 
 @dataclass(frozen=True)
 class Entries:
-    """The entry with the least room at each step where the statement speaks.
+    """Entry with the least room at each step to which the statement applies.
 
     Attributes
     ----------
     step : (entries,) array, NaN without a clock
     label : tuple of str
-        What each is about; empty, or one an entry.
+        Labels of the entries; may be empty.
     measured, bar, bound : (entries,) arrays
-        Natural logarithms, and the error bar of the measured one; NaN and infinite where it may be 0 or below.
+        Natural logarithms, and the error bar of the first; NaN and infinite if the value may be 0 or below.
     ratio : (entries,) array
-        Natural logarithm of measured / bound, at the end of the error bars that leaves the least room.
+        Natural logarithm of measured / bound, at the end of the error bars with the least room.
     says : (entries,) array of bool
-        Whether the bound is below (above) what the quantity can reach at all.
+        Whether the bound is informative: within the quantity's range.
     unknown : int
-        Entries left out since their error bars are infinite.
+        Number of excluded entries with infinite error bars.
     """
 
     step: Floats
@@ -80,7 +80,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class Measured:
-    """A claim on a case: its verdict, the factors of the run, and the entries of each side of the bound."""
+    """Result for a claim on a case: verdict, factors of the run, and entries of each side of the bound."""
 
     case: Case
     finding: Finding
@@ -89,17 +89,17 @@ class Measured:
     sides: Mapping[Side, Entries]
 
     def clock_known(self, side: Side) -> bool:
-        """Whether the entries have positions."""
+        """Whether the entries have positions on the clock."""
         return not np.isnan(self.sides[side].step).any()
 
 
 def bounded(claim: Claim) -> Bounded:
-    """The claim's judgement.
+    """The claim's judgement, a bound.
 
     Raises
     ------
     InputError
-        It is no bound with a constant to tighten.
+        The judgement is not a bound with a constant.
     """
     if not isinstance(claim.judgement, Bounded):
         got = f"{claim.judgement.kind} ({type(claim.judgement).__name__})"
@@ -108,7 +108,7 @@ def bounded(claim: Claim) -> Bounded:
 
 
 def cases(paper: Paper, config: Any, given: Sequence[Any]) -> list[Case]:
-    """Cases of the paper's designs, then the given datasets; the built-in ones where there are neither."""
+    """Cases of the paper's designs, then of the given datasets; by default the built-in cases."""
     found = []
     generators = paper.sweeps.generators if paper.sweeps else {}
     for design in paper.sweeps.designs if paper.sweeps else ():
@@ -127,7 +127,7 @@ def cases(paper: Paper, config: Any, given: Sequence[Any]) -> list[Case]:
 
 
 def levels_of(design: Design, paper: Paper, config: Any) -> dict[str, tuple[Any, ...]]:
-    """The levels of a design, without settings in which ``config`` differs from the paper's: these stay."""
+    """Levels of a design, without settings that ``config`` fixes (differing from the paper's)."""
     usual = paper.config()
     return {
         name: values
@@ -138,7 +138,7 @@ def levels_of(design: Design, paper: Paper, config: Any) -> dict[str, tuple[Any,
 
 @dataclass(frozen=True, eq=False)
 class MeasureTask(Task):
-    """A claim to be measured on a case."""
+    """Task to measure a claim on a case."""
 
     claim: Claim
     paper: Paper
@@ -146,7 +146,7 @@ class MeasureTask(Task):
 
     @property
     def key(self) -> str | None:
-        """Cache key; None for a claim of the user's, whose code may depend on anything."""
+        """Cache key; None for the user's own claims, because their code may depend on anything."""
         dataset, config = self.case.dataset, self.case.config
         if not self.paper.has(self.claim):
             return None
@@ -154,7 +154,7 @@ class MeasureTask(Task):
         return key_of(self.paper, (), tightened=self.claim.id, dataset=data, config=config_document(self.paper, config))
 
     def compute(self) -> dict[str, Any]:
-        """The run, on one thread, and what is measured of it; its verdict and the reason alone where it is silent."""
+        """Document of the measurement, computed on one thread; verdict and reason only if the claim does not apply."""
         with one_thread():
             found = measured(self.claim, self.paper, self.case, self.paper.run(self.case.dataset, self.case.config))
         if not isinstance(found, Measured):
@@ -166,7 +166,7 @@ class MeasureTask(Task):
         return {"verdict": found.finding.verdict, "clock": found.clock, "factors": found.factors, "sides": sides}
 
     def again(self, document: Mapping[str, Any]) -> Measured | Finding:
-        """What `compute` found, from its document."""
+        """Parse the document of `compute`."""
         finding = Finding(Verdict(document["verdict"]), detail=document.get("detail", ""))
         if "sides" not in document:
             return finding
@@ -184,7 +184,7 @@ class MeasureTask(Task):
 
 @dataclass(frozen=True, eq=False)
 class HuntTask(Task):
-    """A claim to be hunted without one of its assumptions."""
+    """Task to hunt a claim with one assumption dropped."""
 
     claim: Claim
     paper: Paper
@@ -193,19 +193,19 @@ class HuntTask(Task):
 
     @property
     def key(self) -> None:
-        """None: what is found depends on the time."""
+        """None, no cache: the result depends on the time."""
 
     def compute(self) -> dict[str, Any]:
-        """How many datasets were tried, and the size of the smallest one that violates the claim, or None."""
+        """Document: numbers of datasets tried and decided, and the size of the smallest counterexample or None."""
         hunted = hunt(self.claim, self.paper, without=self.without, seconds=self.seconds)
         breaks = {of: getattr(hunted.dataset, of) for of in hunted.largest} if hunted.dataset is not None else None
         return {"tried": hunted.tried, "decided": hunted.decided, "breaks": breaks}
 
 
 def until(deadline: float, tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Any, Any]]:
-    """Tasks and their documents as they are done, on ``jobs`` processes, until the deadline, whatever is under way.
+    """Compute tasks on ``jobs`` processes; yield each with its document until the deadline, which cuts off the rest.
 
-    Those that cannot be sent to another process are computed in this one. A task that ends its processes is left out.
+    Tasks that cannot be pickled are computed in this process. Tasks that kill their processes are dropped.
     """
     sendable = largest_first(tasks) if min(jobs, len(tasks)) > 1 else {}
     calls = {task: sendable[task] for task in tasks if task in sendable}
@@ -223,12 +223,12 @@ def until(deadline: float, tasks: Sequence[Task], jobs: int) -> Iterator[tuple[A
 
 
 def measured(claim: Claim, paper: Paper, case: Case, run: BaseRun[Any]) -> Measured | Finding:
-    """The claim on a run; its finding alone where it says nothing of the run.
+    """Measure a claim on a run; only the finding if the claim does not apply.
 
     Raises
     ------
     InputError
-        A bound is 0 or below where the statement speaks: no factor tightens it.
+        A bound is 0 or below: no factor tightens it.
     """
     judgement, finding = bounded(claim), claim.judge(run)
     if finding.verdict in (Verdict.NOT_APPLICABLE, Verdict.BROKEN) or not claim.speaks(run):
@@ -255,14 +255,14 @@ def measured(claim: Claim, paper: Paper, case: Case, run: BaseRun[Any]) -> Measu
 
 
 def _factors(paper: Paper, run: BaseRun[Any]) -> dict[str, float]:
-    """The factors of a run; NaN where it has none."""
+    """Factors of a run by name; NaN if undefined."""
     if paper.sweeps is None or not paper.sweeps.factors:
         return {name: float(getattr(run.dataset, name)) for name in (paper.space.measures if paper.space else ())}
     found = {}
     for name, of in paper.sweeps.factors.items():
         try:
             found[name] = float(of(run))
-        except (ValueError, BeyondTheRun):  # there is no solution to have a norm
+        except (ValueError, BeyondTheRun):  # no solution, so no norm
             found[name] = np.nan
     return found
 
@@ -287,7 +287,7 @@ def _entries(
 
 
 def _log(series: Series, values: NDArray[Any]) -> Floats:
-    """Natural logarithms, -inf at 0 and below."""
+    """Natural logarithms; -inf at 0 and below."""
     numbers = values.astype(float)
     if series.log:
         return np.asarray(numbers)

@@ -1,4 +1,4 @@
-"""Figure of a bound and the measured quantity along the clock, with the powers of both in each factor."""
+"""Figure of measured / bound along the clock, and of the powers of both in each factor."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @styled
 def picture(claim: str, found: Mapping[Side, Tightened], runs: Sequence[Measured]) -> "Figure":
-    """A row a side: measured / bound of every run, and the powers with their intervals."""
+    """Two panels per side of the bound: measured / bound of every run, and powers with intervals."""
     figure = empty_figure((9.5, 0.5 + 4 * len(found)), layout="constrained")
     axes = figure.subplots(len(found), 2, squeeze=False, width_ratios=(1.2, 1))
     figure.suptitle(as_text(claim), x=0.01, ha="left", fontsize=11)
