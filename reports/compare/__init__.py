@@ -1,1 +1,1 @@
-"""Two audits side by side: changes beyond error bars."""
+"""Comparison of two audits: changes beyond error bars."""

@@ -13,24 +13,24 @@ from marginaudit.reports.compare.worse import Change, Direction, changes
 from marginaudit.reports.page.small import small_page
 
 DIGITS_OF_A_HASH = 12
-"""Digits of a hash that are shown."""
+"""Digits of a hash in the output."""
 
 ORDER = ("worse", "gone", "added", "better")
 
 FAILING = (Verdict.VIOLATED, Verdict.BROKEN)
-"""The verdicts of added rows that are worse than none."""
+"""Verdicts with which an added row counts as worse."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two audits, and how they differ.
+    """Differences between two audits.
 
     Attributes
     ----------
     settings : list of (name, old, new)
-        Versions, settings and files that are not the same.
+        Differing versions, settings and files.
     changes : list of Change
-        Of what is worse first; within that in the order of the old audit.
+        Sorted by direction, worse first, then in the order of the old audit.
     """
 
     old: Side
@@ -53,11 +53,11 @@ class Comparison:
 
     @property
     def compared(self) -> int:
-        """Number of rows that both have."""
+        """Number of common rows."""
         return len(self.old.rows.keys() & self.new.rows.keys())
 
     def require_rows(self) -> None:
-        """Refuse two audits that have no row in common.
+        """Refuse audits without a common row.
 
         Raises
         ------
@@ -68,7 +68,7 @@ class Comparison:
             raise InputError(self.new.where, got=got, expected=expected)
 
     def as_document(self) -> dict[str, Any]:
-        """The document of `marginaudit compare --json`."""
+        """JSON document of `marginaudit compare`."""
         return {
             "old": self.old.where,
             "new": self.new.where,
@@ -86,7 +86,7 @@ def _in_words(side: Side, name: str) -> Any:
 
 
 def compare(old: Side, new: Side) -> Comparison:
-    """Compare two audits: the changes beyond error bars."""
+    """Compare two audits."""
     names = dict.fromkeys([*old.settings, *new.settings])
     settings = [
         (name, old.settings.get(name), new.settings.get(name))
@@ -107,6 +107,6 @@ def compare(old: Side, new: Side) -> Comparison:
 
 
 def page(found: Comparison) -> str:
-    """A comparison as one self-contained page."""
+    """Self-contained HTML page of a comparison."""
     old, new = found.old.where, found.new.where
     return small_page("marginaudit.reports.compare", "compare.html", old=old, new=new, found=found, counts=found.counts)

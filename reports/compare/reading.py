@@ -1,4 +1,4 @@
-"""Reading the two sides of a comparison: reports of audits, files of kept rows, tables of sweeps."""
+"""Readers of audits to compare: reports, files of stored rows, tables of sweeps."""
 
 import io
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from marginaudit.orders.reading import csv_rows, parsed_json, utf_8_text, valida
 from marginaudit.orders.text import LONGEST_SHOWN
 
 SHA256 = "sha256 of "
-"""Prefix of the setting that is the hash of a dataset's file."""
+"""Prefix of the settings with hashes of dataset files."""
 
 REPORT = "a report.json of `marginaudit audit`"
 
@@ -37,12 +37,12 @@ class _Report(TypedDict):
 
 @dataclass(frozen=True)
 class Side:
-    """One of two audits.
+    """An audit to compare.
 
     Attributes
     ----------
     where : str
-        The file, as the user sees it.
+        The file, for messages.
     rows : mapping
         By `ReportRow.key`.
     settings : mapping from names to plain data
@@ -55,12 +55,12 @@ class Side:
 
 
 def read_report(path: Path) -> Side:
-    """The audit in a report.json or its folder, or in a file of the fixture `bound_constants`, which has rows alone.
+    """Read an audit from a report.json, its folder, or a file of the fixture `bound_constants` (rows only).
 
     Raises
     ------
     InputError
-        It is none; names the file and the place in it.
+        Not such a file; the message names the file and the position.
     """
     file = path / "report.json" if path.is_dir() else path
     where = shown_path(file)
@@ -68,12 +68,12 @@ def read_report(path: Path) -> Side:
 
 
 def side_of(document: Any, where: str) -> Side:
-    """The audit in the document of a report.
+    """Parse the audit in a report's document.
 
     Raises
     ------
     InputError
-        It is none; names the place in it.
+        Not such a document; the message names the position.
     """
     report = validated(_Report, document, where)
     places = (f"{where}: /verdicts/{i}" for i in range(len(report["verdicts"])))
@@ -81,12 +81,12 @@ def side_of(document: Any, where: str) -> Side:
 
 
 def rows_by_key(documents: Iterable[tuple[str, Any]]) -> dict[tuple[str, str], ReportRow]:
-    """Rows from documents, each beside its place for an error.
+    """Parse rows from pairs of position, for error messages, and document.
 
     Raises
     ------
     InputError
-        One is no row, or two are of one claim and dataset.
+        A document is not a row, or two rows have the same claim and dataset.
     """
     found: dict[tuple[str, str], ReportRow] = {}
     for place, document in documents:
@@ -98,7 +98,7 @@ def rows_by_key(documents: Iterable[tuple[str, Any]]) -> dict[tuple[str, str], R
 
 
 def _settings(report: _Report) -> dict[str, Any]:
-    """Settings, versions and hashes of the report, in one level."""
+    """Settings, versions and hashes of the report, flattened."""
     found = {"marginaudit": report.get("marginaudit"), **report.get("environment", {})}
     for paper, config in report.get("config", {}).items():
         found |= {f"{paper}: {name}": value for name, value in config.items()}
@@ -112,7 +112,7 @@ SWEEP = f"the folder of a `marginaudit sweep` that keeps verdicts, or its {RUNS}
 
 @dataclass(frozen=True)
 class _Sweep:
-    """A sweep's table of runs; ``made`` are the columns of a run's data, settings and seed."""
+    """Table of a sweep's runs; ``made`` are its columns of data, settings and seed."""
 
     where: str
     table: Sequence[dict[str, str]]
@@ -123,7 +123,7 @@ class _Sweep:
         return {name for name in self.made if name in ("dataset", "seed") or len({run[name] for run in self.table}) > 1}
 
     def side(self, varied: Collection[str]) -> Side:
-        """Its audits, whose datasets are named by these columns; what is the same in all runs is a setting."""
+        """The sweep's audits, with datasets named by the ``varied`` columns; constant columns become settings."""
         names = [name for name in self.made if name in varied]
         settings = {name: printable(self.table[0][name]) for name in self.made if name not in varied and self.table}
         versions = ", ".join(sorted({printable(run["versions"]) for run in self.table}))
@@ -132,7 +132,7 @@ class _Sweep:
 
 
 def _sweep(path: Path) -> _Sweep:
-    """The sweep in a folder, or in its table of runs."""
+    """Read a sweep from its folder or its table of runs."""
     file = path / RUNS if path.is_dir() else path
     where = shown_path(file)
     text = utf_8_text(file_content(file, SWEEP), where)
@@ -150,15 +150,15 @@ def _sweep(path: Path) -> _Sweep:
 
 
 def read_sides(*paths: Path) -> list[Side]:
-    """Of each path the audit of a report, its folder, a file of kept rows, or the audits of a sweep.
+    """Read audits from reports or their folders, files of stored rows, and sweeps.
 
-    A run of a sweep that was not done has no row. A dataset of a sweep is named by its seed and by what any of the
+    Unfinished runs of a sweep have no row. Datasets of sweeps are named by their seed and all columns that any of the
     sweeps varied.
 
     Raises
     ------
     InputError
-        One is none of these; names the file and the place in it.
+        A path is none of these; the message names the file and the position.
     """
     found = [_sweep(path) if path.suffix == ".csv" or (path / RUNS).exists() else read_report(path) for path in paths]
     varied = {name for one in found if isinstance(one, _Sweep) for name in one.varied}
@@ -181,7 +181,7 @@ def _documents(table: Sequence[dict[str, str]], varied: Sequence[str], where: st
 
 
 def _number(text: str) -> float | str:
-    """A number, or the text for an error to show."""
+    """Parse a number; other text is returned as it is, for error messages."""
     try:
         return float(text)
     except ValueError:

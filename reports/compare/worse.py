@@ -1,4 +1,4 @@
-"""Compare a row of a report with an earlier one of the same claim and dataset."""
+"""Comparison of two rows of reports on the same claim and dataset."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ SCALES: dict[str, Sequence[str]] = {
     "verdict": tuple(Verdict),
     "evidence": tuple(reversed(Evidence)),
 }
-"""Worst first."""
+"""Grades by field, worst first."""
 
 Direction: TypeAlias = Literal["worse", "gone", "added", "better"]
 
@@ -34,11 +34,11 @@ class Change:
     dataset, claim : str
         The dataset with its settings.
     what : str
-        ``premise``, ``verdict``, ``evidence``, the name of a number, or ``row`` where only one report has such a row.
+        ``premise``, ``verdict``, ``evidence``, the name of a number, or ``row`` for a row in only one report.
     direction : "worse", "gone", "added" or "better"
-        A row that is gone is not worse; one that is added is worse where it is violated or broken.
+        A missing row is not worse; an added one is worse if violated or broken.
     text : str
-        In words, with the tolerance of a number.
+        Message, with the tolerance of a number.
     """
 
     dataset: str
@@ -51,18 +51,17 @@ class Change:
 
 
 def worse(old: ReportRow, new: ReportRow, tolerance: float | None = None) -> str | None:
-    """Say in one line why the new row is worse than the old one; None where it is not.
+    """One-line reason why the new row is worse than the old one; None if it is not.
 
-    Compared are whether the premise is met, then the verdict, and of the same verdict the evidence and three numbers,
-    on one side and by their ratio, with no absolute floor: ``slack`` (worse downwards), ``constant``
-    (upwards for an upper bound, downwards for a lower one) and ``informative_from`` (upwards). A number that is lost is
-    worse, but for a slack that no number says: see `_no_ratio`.
+    Compares premise, then verdict; for equal verdicts, also evidence and the ratios of three numbers: ``slack`` (worse
+    if smaller), ``constant`` (worse if larger for an upper bound, smaller for a lower one) and ``informative_from``
+    (worse if larger). A missing number counts as worse, except a slack without a ratio: see `_no_ratio`.
 
     Parameters
     ----------
     tolerance : float or None
-        Numbers that differ by a factor of up to 1 + tolerance are the same. None for the error bar of the old row,
-        and never less than `ALLOWANCE`: one that is unbounded hides every change. Wider bars of the new row hide none.
+        Numbers are equal up to a factor of 1 + tolerance. By default the error bar of the old row, at least
+        `ALLOWANCE`; an infinite one hides every change. Wider bars of the new row hide no change.
 
     >>> old = ReportRow(claim="c", dataset="d", verdict=Verdict.HOLDS, evidence=Evidence.EXACT, informative_from=10)
     >>> new = ReportRow(claim="c", dataset="d", verdict=Verdict.HOLDS, evidence=Evidence.FLOAT64, informative_from=11)
@@ -89,7 +88,10 @@ def _grades(old: ReportRow, new: ReportRow) -> Iterator[Difference]:
 
 
 def _numbers(old: ReportRow, new: ReportRow, tolerance: float | None) -> Iterator[Difference]:
-    """The numbers of rows with one verdict; where a statement speaks from, of two runs that got there, or did not."""
+    """Differences in numbers of rows with equal verdicts.
+
+    ``informative_from`` is compared only if both runs reached it, or neither did.
+    """
     for what in NUMBERS if (old.verdict, old.premise) == (new.verdict, new.premise) else ():
         if what == "informative_from" and old.beyond_the_run is not new.beyond_the_run:
             continue
@@ -114,7 +116,7 @@ def _numbers(old: ReportRow, new: ReportRow, tolerance: float | None) -> Iterato
 
 
 def _no_ratio(row: ReportRow, what: str) -> bool:
-    """Whether a row has no slack as measured or bound is 0, they differ in sign, or float64 has no such ratio."""
+    """Whether the slack is undefined: measured or bound is 0, they differ in sign, or their ratio overflows float64."""
     if what != "slack" or row.side is None or row.measured is None or row.bound is None:
         return False
     if min(row.measured, row.bound) <= 0 <= max(row.measured, row.bound):
@@ -123,9 +125,9 @@ def _no_ratio(row: ReportRow, what: str) -> bool:
 
 
 def _room(row: ReportRow, what: str) -> float | None:
-    """Logarithm of a number, signed so that more is better; None where the number measures no slack.
+    """Logarithm of a number, signed so that larger is better; None if the number does not measure slack.
 
-    That is a slack or a constant without a side, as of an equality or a limit, and a slack across zero.
+    These are slacks and constants without a side (of equalities and limits), and slacks across zero.
     """
     value: float | None = getattr(row, what)
     if value is None or value < 0 or (what == "slack" and value == 0):
