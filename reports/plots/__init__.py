@@ -1,1 +1,1 @@
-"""The style of all plots, and a finding as a plot."""
+"""Style of all plots, and plots of findings."""

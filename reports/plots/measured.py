@@ -1,4 +1,4 @@
-"""Measured quantities against their bounds, and figures as files."""
+"""Plots of measured quantities against their bounds, and rendering of figures to files."""
 
 import io
 import warnings
@@ -37,22 +37,22 @@ if TYPE_CHECKING:
 FORMATS = (".svg", ".pdf", ".png")
 
 POINTS_AN_INCH = 72
-"""Resolution at which an SVG's and a PDF's text is measured."""
+"""Resolution for measuring text of SVG and PDF."""
 
 DOTS_AN_INCH = 150
-"""Of a PNG."""
+"""Resolution of PNG."""
 
 ON_WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
 
 LEAST_HATCHED = 10
-"""The hatched ground goes up at least to what a quantity can reach, times this."""
+"""The hatched area extends at least to this multiple of the quantity's largest possible value."""
 
 ROUNDING_ONLY = 1e-28
-"""A 1 - cos below this is the rounding of unit vectors in float64."""
+"""Rounding error of 1 - cos of unit vectors in float64."""
 
 
 MOST_DRAWN = 3000
-"""Most points drawn of a curve; a longer one is thinned to the min and max of MOST_DRAWN/3 bins."""
+"""Most points per curve; longer curves are thinned to the min and max of MOST_DRAWN/3 bins."""
 
 LOOKS: Mapping[str, dict[str, Any]] = {
     "measured": {"color": MEASURED, "lw": 1.8, "zorder": 3},
@@ -60,18 +60,18 @@ LOOKS: Mapping[str, dict[str, Any]] = {
     "≥ bound": {"color": BOUND, "lw": 1.4, "ls": (0, (5, 2))},
     "predicted limit": {"color": BOUND, "lw": 1.4, "ls": (0, (1, 2))},
 }
-"""Line styles by the names in the legend."""
+"""Line styles by legend label."""
 
 FIRST_VIOLATED: Mapping[str, Any] = {"color": VERDICTS[Verdict.VIOLATED], "lw": 1.0, "ls": (0, (5, 1))}
 
 ONE_LINE, TWO_COLUMNS = 40, 56
-"""Characters in a line of a legend, with all entries in one line, and in two columns."""
+"""Largest widths of a legend in characters: in one line, and in two columns."""
 
 LEGEND_LINE = 0.18
 """Height of a line of a legend, in inches."""
 
 MOST_NAMED = 20
-"""Most letters without a font that are named."""
+"""Most letters without a font to list."""
 
 LONGEST_NAME = 22
 """Longest name in a title, in characters."""
@@ -81,10 +81,9 @@ LONGEST_NAME = 22
 def measured_figure(
     title: str, curve: Curve, finding: Finding | None, rounding: float = 0.0, cleared: "Figure | None" = None
 ) -> "Figure":
-    """A curve as `draw_curve` draws it, and where the statement is violated first; the title may hold formulas.
+    """Figure of a curve, as in `draw_curve`, with the first violation; the title may contain formulas.
 
-    It is drawn on ``cleared``, a figure that this function made and that is not needed any more, in two thirds of the
-    time: ticks stay.
+    Reusing ``cleared``, a discarded figure of this function, takes two thirds of the time because ticks are kept.
     """
     figure = _one_panel() if cleared is None else _clear(cleared)
     axis = figure.axes[0]
@@ -104,7 +103,7 @@ def measured_figure(
 def _one_panel() -> "Figure":
     figure = empty_figure()
     axis = figure.subplots()
-    axis.xaxis.set_label_coords(0.5, -0.14)  # else the place is looked for beside the tick labels
+    axis.xaxis.set_label_coords(0.5, -0.14)  # else matplotlib searches for a position
     axis.yaxis.set_label_coords(0, 0.5)
     return figure
 
@@ -120,7 +119,7 @@ def _clear(figure: "Figure") -> "Figure":
 
 
 def _legend_below(figure: "Figure", axis: "Axes") -> None:
-    """The legend under the axes, where no curve is; the figure grows by its lines."""
+    """Draw the legend below the axes; the figure grows with its lines."""
     handles, labels = axis.get_legend_handles_labels()
     widths, half = list(map(len, labels)), -(-len(labels) // 2)
     in_two = max(widths[:half], default=0) + max(widths[half:], default=0)
@@ -135,27 +134,27 @@ def _legend_below(figure: "Figure", axis: "Axes") -> None:
 
 
 def curve_title(dataset: str, claim: str) -> str:
-    """The title of a claim's curve on a dataset, as long as there is room for."""
+    """Title of a claim's curve on a dataset, shortened to fit."""
     return as_text(f"{shortened(printable(dataset), LONGEST_NAME)}, {shortened(claim, LONGEST_NAME)}")
 
 
 def first_step(finding: Finding, curve: Curve) -> str:
-    """The first step at which the statement applies or its bound is informative, in words."""
+    """Message with the first step at which the statement applies or its bound is informative."""
     if finding.informative_from is None:
         top, upper = curve.vacuous_above, curve.upper
         nowhere = curve.clock == "t" and top is not None and all(bound >= top for bound in upper or ())
         return "bound vacuous to t = 1e300" if nowhere else "bound vacuous"
     if finding.beyond_the_run:
-        return f"the statement speaks from t = {finding.informative_from:.2g}"
+        return f"the statement applies from t = {finding.informative_from:.2g}"
     return f"bound vacuous; informative from t = {finding.informative_from:.2g}"
 
 
 def draw_curve(axis: "Axes", curve: Curve, since: str, rounding: float = 0.0) -> None:
-    """A measured quantity with its bounds, or the limit that is predicted of it.
+    """Draw a measured quantity with its bounds or its predicted limit.
 
-    The scale is logarithmic, unless the quantity has negative values or one of the others no positive ones. Where no
-    value is beyond ``rounding``, they are not drawn. The part of a bound above what the quantity can reach is hatched,
-    and ``since`` says from where on the bound says anything.
+    The scale is logarithmic unless the quantity has negative values or another line has no positive ones. Values are
+    not drawn if all are within ``rounding``. The vacuous part of a bound, above the quantity's largest possible value,
+    is hatched and labelled ``since``.
     """
     at = _drawn_entries(curve)
     lines = {name: values[at] for name, values in _lines(curve).items()}
@@ -222,7 +221,7 @@ def _logarithmic(
     """A logarithmic axis with tick labels for any range of values."""
     powers_of_ten(set_scale, axis)
     low, high = values.min(), values.max()
-    if high < 100 * low:  # perhaps one power of ten between them, or none
+    if high < 100 * low:  # at most one power of ten between them
         alike = high < 1.001 * low
         label_between_powers(axis, shows_all=high < 3 * low and not alike)
         if alike:  # matplotlib would zoom in on rounding
@@ -230,7 +229,7 @@ def _logarithmic(
 
 
 def _marks(step: NDArray[np.float64]) -> dict[str, Any]:
-    """Markers for a curve that would zigzag, or has a single entry."""
+    """Marker style of curves that would zigzag or have a single entry."""
     if not (np.diff(step) > 0).all():
         return {"marker": ".", "ls": ""}
     return {"marker": "o"} if len(step) == 1 else {}
@@ -243,7 +242,7 @@ def _hatch(axis: "Axes", top: float, ceiling: float, since: str) -> None:
 
 
 def one_legend(figure: "Figure") -> None:
-    """One legend for all panels, below them, where no curve is; a constrained layout makes room for it."""
+    """Draw one legend for all panels, below them; needs a constrained layout or a margin."""
     entries = {}
     for axis in figure.axes:
         handles, labels = axis.get_legend_handles_labels()
@@ -252,7 +251,7 @@ def one_legend(figure: "Figure") -> None:
 
 
 def six_panels(title: str) -> "tuple[Figure, NDArray[Any]]":
-    """A figure of two rows of three empty panels, and its axes."""
+    """Figure with 2 x 3 empty panels, and its axes."""
     figure = empty_figure((11, 6.2))
     axes = figure.subplots(2, 3)
     figure.subplots_adjust(left=0.06, right=0.985, top=0.89, bottom=0.13, wspace=0.22, hspace=0.42)
@@ -261,10 +260,9 @@ def six_panels(title: str) -> "tuple[Figure, NDArray[Any]]":
 
 
 def rendered(figure: "Figure", suffix: str, notice: Callable[[str], object] = warnings.warn) -> bytes:
-    """The figure as SVG, PDF or PNG, the same bytes each time on one machine.
+    """Render a figure as SVG, PDF or PNG; the bytes are reproducible on one machine.
 
-    An SVG's letters are drawn in the reader's fonts. Of those in PDF and PNG that no installed font has ``notice`` is
-    told.
+    SVG uses the reader's fonts. For PDF and PNG, ``notice`` is called with the letters missing in all installed fonts.
     """
     metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})
     buffer = io.BytesIO()
@@ -287,9 +285,9 @@ def rendered(figure: "Figure", suffix: str, notice: Callable[[str], object] = wa
 
 
 def _place(figure: "Figure", engine: "LayoutEngine") -> None:
-    """Place the axes for `savefig`, which otherwise draws all of the figure once more to do so."""
+    """Run the layout before `savefig`, which would otherwise draw the figure twice."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    FigureCanvasSVG(figure)  # text is measured as it is drawn
+    FigureCanvasSVG(figure)  # measure text with the renderer of the output
     engine.execute(figure)
     figure.set_layout_engine(None)

@@ -1,4 +1,4 @@
-"""Colours and plot settings that the report's page and its figures share; titles that fit, and fonts for letters."""
+"""Colours and plot settings shared by the report's page and figures; fitting of titles, and fallback fonts."""
 
 import logging
 import unicodedata
@@ -39,7 +39,7 @@ VERDICTS = {
 STANDINGS = {Status.REFUTED: "#b42318", Status.OPEN: "#b54708", Status.PROVED: "#067647"}
 
 LINES = {"proves": "#067647", "implies": "#1f4e79", "refutes": "#b42318", "printed": "#667085"}
-"""Colours of arcs between statements."""
+"""Colours of arcs by the kind of link."""
 
 PAGE: dict[str, tuple[str, str]] = {
     "ink": ("#101828", "#f2f4f7"),
@@ -61,14 +61,14 @@ PAGE: dict[str, tuple[str, str]] = {
     "open": (STANDINGS[Status.OPEN], "#fdb022"),
     "proved": (STANDINGS[Status.PROVED], "#47cd89"),
 }
-"""Colours of the page's text and lines, in the light and in the dark."""
+"""Colours of the page, in light and dark mode."""
 
 FIGURE: Any = {
     "font.size": 9,
     "axes.titlesize": 9.5,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
-    "axes.titley": 1.0,  # not looked for: there is nothing above the axes
+    "axes.titley": 1.0,  # fixed: else matplotlib searches above the axes
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -76,7 +76,7 @@ FIGURE: Any = {
     "grid.linewidth": 0.6,
     "legend.frameon": False,
     "legend.fontsize": 8,
-    "svg.fonttype": "none",  # text stays text: a third of the size, and it can be searched
+    "svg.fonttype": "none",  # text, not paths: a third of the size, and searchable
     "svg.hashsalt": "marginaudit",
     "pdf.fonttype": 42,
     "text.parse_math": True,
@@ -84,25 +84,25 @@ FIGURE: Any = {
 
 
 SMALLEST = 0.75
-"""Part of its size to which a title may shrink before its middle is cut out."""
+"""Smallest relative size of a title; longer titles lose their middle."""
 
 EDGE = 0.05
-"""Inches that a title keeps from the edge of the figure or of the next panel."""
+"""Least distance of a title from the edge of the figure or the next panel, in inches."""
 
 NOT_DRAWN = ("Cc", "Cf", "Zl", "Zp", "Zs")
-"""Unicode's categories of characters that need no glyph."""
+"""Unicode categories without glyphs."""
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 MOST_TICKS = 6
-"""Most ticks of a logarithmic axis, roughly: each takes as long to draw as a curve."""
+"""Approximate largest number of ticks of a logarithmic axis: drawing a tick takes as long as a curve."""
 
 LARGEST_DRAWN = 1e200
-"""Values beyond this are left out of a plot, and those below its inverse are 0: log axes fail near float limits."""
+"""Largest value in plots; values below its inverse are drawn as 0. Logarithmic axes fail near float64's limits."""
 
 
 def powers_of_ten(set_scale: Callable[[str], None], axis: "Axis") -> None:
-    """A logarithmic axis with ticks at powers of ten alone, in plain text: mathematics and minor ticks take long."""
+    """Set a logarithmic axis with plain-text ticks at powers of ten only; mathtext and minor ticks are slow."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     set_scale("log")
@@ -112,7 +112,7 @@ def powers_of_ten(set_scale: Callable[[str], None], axis: "Axis") -> None:
 
 
 def label_between_powers(axis: "Axis", *, shows_all: bool) -> None:
-    """Ticks also between powers of ten, labelled as there is room."""
+    """Add ticks between powers of ten, labelled as far as there is room."""
     from matplotlib.ticker import LogLocator
 
     axis.set_minor_locator(LogLocator(subs="auto"))
@@ -120,7 +120,7 @@ def label_between_powers(axis: "Axis", *, shows_all: bool) -> None:
 
 
 def power_of_ten(value: float) -> str:
-    """A tick label.
+    """Tick label of a power of ten.
 
     >>> power_of_ten(1e-12), power_of_ten(1), power_of_ten(1000.0)
     ('10⁻¹²', '1', '10³')
@@ -130,7 +130,7 @@ def power_of_ten(value: float) -> str:
 
 
 def between_powers(value: float, shows_all: bool) -> str:
-    """A tick label off the powers of ten; 2 and 5 only, where there is no room for all.
+    """Tick label between powers of ten; only 2 and 5 unless ``shows_all``.
 
     >>> between_powers(0.02, False), between_powers(5e7, False), between_powers(0.03, False), between_powers(0.03, True)
     ('0.02', '5e+07', '', '0.03')
@@ -149,7 +149,7 @@ P = ParamSpec("P")
 
 
 def empty_figure(size: tuple[float, float] | None = None, **how: Any) -> "Figure":
-    """A figure without axes, of a size in inches; matplotlib is imported when the first one is made."""
+    """Figure without axes, with a size in inches; imports matplotlib on demand."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=size, **how)
@@ -163,7 +163,7 @@ def load_drawing() -> None:
 
 @contextmanager
 def plot_settings() -> Iterator[None]:
-    """Context with matplotlib's defaults and the project's settings upon them."""
+    """Context with matplotlib's defaults, overridden by the project's settings."""
     import matplotlib as mpl
 
     defaults = {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"}
@@ -172,7 +172,7 @@ def plot_settings() -> Iterator[None]:
 
 
 def styled(draw: "Callable[P, Figure]") -> "Callable[P, Figure]":
-    """Draw with the project's plot settings."""
+    """Decorator: draw with the project's plot settings."""
 
     @wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> "Figure":
@@ -183,7 +183,7 @@ def styled(draw: "Callable[P, Figure]") -> "Callable[P, Figure]":
 
 
 def as_text(name: str) -> str:
-    r"""A name escaped for matplotlib: dollar signs start no formula.
+    r"""Escape a name for matplotlib: dollar signs do not start formulas.
 
     >>> as_text("$1 and $2")
     '\\$1 and \\$2'
@@ -192,9 +192,9 @@ def as_text(name: str) -> str:
 
 
 def fit_titles(figure: "Figure") -> None:
-    """Shrink titles that run out of the figure or into the next panel, and cut out the middle of very long ones.
+    """Shrink titles that leave the figure or overlap the next panel; very long titles lose their middle.
 
-    One with a formula is shrunk as far as it takes. Of a legend that runs out of the figure long labels are cut.
+    Titles with formulas are only shrunk. Long labels are cut if their legend leaves the figure.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -227,7 +227,7 @@ def _formula(text: "Text") -> bool:
 
 
 def _cut(texts: "list[Text]", too_wide: Callable[[], float]) -> None:
-    """Cut out the middle of the longest texts until they are not too wide, how many times is asked anew each time."""
+    """Cut out the middle of the longest texts until ``too_wide``, the relative width, is at most 1."""
     if not texts or any(map(_formula, texts)):
         return
     letters = [text.get_text().replace(r"\$", "\0") for text in texts]
@@ -239,7 +239,7 @@ def _cut(texts: "list[Text]", too_wide: Callable[[], float]) -> None:
 
 
 def _titles(figure: "Figure") -> "Iterator[tuple[Text, float]]":
-    """The titles of the figure and of its panels, each with the pixel that it may reach."""
+    """Titles of the figure and its panels, each with its right limit in pixels."""
     from matplotlib.text import Text
 
     for part in (figure, *figure.subfigs):
@@ -253,9 +253,9 @@ def _titles(figure: "Figure") -> "Iterator[tuple[Text, float]]":
 
 
 def cover_letters(figure: "Figure") -> frozenset[str]:
-    """Draw the letters that a text's font lacks in installed fonts that have them; return those that none has.
+    """Set fallback fonts for letters missing in a text's font; return letters missing in all installed fonts.
 
-    To be called within `plot_settings`: a PDF then has fonts of type 3, as matplotlib loses glyphs of some in type 42.
+    Call within `plot_settings`: PDF output switches to type 3 fonts, because matplotlib loses some glyphs in type 42.
     """
     import matplotlib as mpl
     from matplotlib.text import Text
@@ -272,7 +272,7 @@ def cover_letters(figure: "Figure") -> frozenset[str]:
 
 
 def _missing(text: "Text") -> frozenset[str]:
-    """The letters of a text that its font lacks."""
+    """Letters of a text missing in its font."""
     from matplotlib.font_manager import findfont, get_font
 
     if text.get_text().isascii():
@@ -284,7 +284,7 @@ def _missing(text: "Text") -> frozenset[str]:
 
 @cache
 def _fonts_with(letters: frozenset[str]) -> tuple[list[str], frozenset[str]]:
-    """Families of the fewest installed fonts that have as many of the letters as any have, and the letters left."""
+    """Greedy cover of the letters by installed fonts: font families, and letters missing in all of them."""
     from matplotlib.font_manager import findSystemFonts, fontManager
     from matplotlib.ft2font import FT2Font
 
@@ -293,7 +293,7 @@ def _fonts_with(letters: frozenset[str]) -> tuple[list[str], frozenset[str]]:
     for path in sorted({*findSystemFonts(), *(entry.fname for entry in fontManager.ttflist)}):
         try:
             font = FT2Font(path)
-        except (OSError, RuntimeError):  # no font, or a damaged one
+        except (OSError, RuntimeError):  # not a font, or damaged
             continue
         last_resort = "LastResort" in font.family_name.replace(" ", "")  # a box for every letter
         has = frozenset(letter for letter in letters if font.get_char_index(ord(letter)))
@@ -312,5 +312,5 @@ def _fonts_with(letters: frozenset[str]) -> tuple[list[str], frozenset[str]]:
 
 
 def _of_another_matter(record: logging.LogRecord) -> bool:
-    """Whether matplotlib says something else than that a font has no bold face."""
+    """Filter for matplotlib's messages about missing bold faces."""
     return "font weight" not in record.getMessage()

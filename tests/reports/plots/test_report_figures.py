@@ -85,7 +85,7 @@ def test_a_threshold_is_not_called_vacuous() -> None:
     curve = Curve([1, 2], [0.1, 0.2], [9.0, 8.0], None, 2.0)
     for verdict in (Verdict.INCONCLUSIVE, Verdict.HOLDS):
         beyond = Finding(verdict, informative_from=10**12, beyond_the_run=True)
-        assert first_step(beyond, curve) == "the statement speaks from t = 1e+12"
+        assert first_step(beyond, curve) == "the statement applies from t = 1e+12"
     hidden = Finding(Verdict.INCONCLUSIVE, informative_from=3)
     assert first_step(hidden, curve) == "bound vacuous; informative from t = 3"
     vacuous = Finding(Verdict.VACUOUS, informative_from=500)
