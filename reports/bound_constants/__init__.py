@@ -1,4 +1,4 @@
-"""Regression tests of bound constants: a pytest fixture that keeps an audit's numbers and refuses worse ones.
+"""Regression tests of bound constants: a pytest fixture that stores an audit's numbers and fails on worse ones.
 
-The fixture is in ``plugin``, which alone needs pytest; what it keeps is read without it.
+Only ``plugin``, the fixture, needs pytest.
 """

@@ -1,6 +1,6 @@
-"""The audit of one claim on one dataset as a row, and the file that keeps a test file's rows.
+"""Audit of one claim on one dataset as a row, and the file with the rows of a test file.
 
-The file is a report.json with nothing but rows, one a line, sorted. Imported when a test first asks for it.
+The file is a report.json with rows only, one per line, sorted. This module is imported on first use in a test.
 """
 
 import os
@@ -29,18 +29,18 @@ from marginaudit.reports.compare.worse import changes
 from marginaudit.reports.page.files import json_text, write_whole
 
 KEPT_RUNS = 4
-"""Most runs kept for the next claims."""
+"""Size of the cache of runs."""
 
 
 def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | None) -> tuple[ReportRow, ReportRow]:
-    """Audit a claim on a dataset: the verdict, and the row to keep of it.
+    """Audit a claim on a dataset: the finding, and the row to store.
 
-    That row's settings are those that differ from the default, and the seed if there is one.
+    The stored settings are those that differ from the defaults, and the seed if given.
 
     Raises
     ------
     InputError
-        There is no such claim or dataset, the claim is about another kind of data, or the config is another paper's.
+        Unknown claim or dataset, a claim on another kind of data, or a config of another paper.
     """
     audited, data = _claim(claim), _dataset(dataset)
     paper = paper_of(data, known_papers())
@@ -56,7 +56,7 @@ def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | N
 
 def _claim(claim: str | Claim) -> Claim:
     if isinstance(claim, Claim):
-        known = known_claims().get(claim.id, claim)  # a paper's own, of which it knows what is proved
+        known = known_claims().get(claim.id, claim)  # the ledger's copy knows its paper and proofs
         return known if replace(claim, paper=known.paper) == known else claim
     if claim not in known_claims():
         expected = "an id that `marginaudit claims` lists"
@@ -65,7 +65,7 @@ def _claim(claim: str | Claim) -> Claim:
 
 
 def _dataset(dataset: Any) -> Any:
-    """A dataset, or the one of a built-in case's name or a path, the same object for the same content."""
+    """Dataset from an object, a built-in case's name or a path; equal content gives the same object."""
     if not isinstance(dataset, str | PathLike):
         return dataset
     source = load(os.fspath(dataset), known_papers())
@@ -73,7 +73,7 @@ def _dataset(dataset: Any) -> Any:
 
 
 def _row(found: ReportRow, settings: dict[str, Any]) -> ReportRow:
-    """The row to keep; a judgement that gives a side but no error bar, as `Decided` may, repeats to rounding."""
+    """The row to store; a side without an error bar, as from `Decided`, gets a tolerance of rounding."""
     kept = found.as_document(Output.KEPT) | {"settings": settings}
     if found.side is not None and found.repeats_within is None:
         kept["repeats_within"] = ALLOWANCE
@@ -85,45 +85,45 @@ LOADED: dict[tuple[str, str | None], Any] = {}
 
 @lru_cache(maxsize=1)
 def known_papers() -> tuple[Paper, ...]:
-    """The papers, built in and installed."""
+    """Built-in and installed papers."""
     return all_papers(lambda text: warnings.warn(text, stacklevel=2))
 
 
 @lru_cache(maxsize=1)
 def known_claims() -> Ledger:
-    """Their claims."""
+    """Claims of the known papers."""
     return all_claims(known_papers(), None, lambda text: warnings.warn(text, stacklevel=2))
 
 
 @lru_cache(maxsize=KEPT_RUNS)
 def kept_run(dataset: Any, config: Any) -> BaseRun[Any]:
-    """The run of a dataset, which the next claims use again."""
+    """Run on a dataset, cached for the next claims."""
     return paper_of(dataset, known_papers()).run(dataset, config)
 
 
 def read_rows(file: Path) -> Mapping[tuple[str, str], ReportRow]:
-    """All rows of a file by their keys; none where there is no file.
+    """Rows of a file by key; empty for a missing file.
 
     Raises
     ------
     InputError
-        It cannot be read, or holds something else.
+        The file cannot be read or parsed.
     """
     return read_report(file).rows if file.exists() else {}
 
 
 def update_rows(file: Path, measured: Iterable[tuple[ReportRow, str]]) -> list[str]:
-    """Write the measured rows that changed, and return the kept rows that were not measured.
+    """Write the measured rows that changed; return the stored rows that were not measured.
 
-    A row that is the same within its tolerance stays as it was, so that many updates do not add up to a large change.
-    The file is written whole or not at all.
+    Rows equal within their tolerance are not rewritten, so many updates cannot add up to a large change. The file is
+    written atomically.
 
     Raises
     ------
     InputError
-        Two measured rows of one key differ, or the file is damaged.
+        Two measured rows with the same key differ, or the file is damaged.
     OSError
-        It cannot be written.
+        The file cannot be written.
     """
     kept = read_rows(file)
     asked: dict[tuple[str, str], ReportRow] = {}

@@ -1,7 +1,7 @@
-"""The pytest plugin: the fixtures `bound_constants`, with the option ``--update-bounds``, and `conforms`.
+"""Pytest plugin: the fixtures `bound_constants`, with the option ``--update-bounds``, and `conforms`.
 
-Tests only read the files. The rows that they measure travel as user properties of their reports, under pytest-xdist
-from the workers to the controller, which writes when the session ends: one writer, however many workers.
+Tests only read the files. Measured rows are user properties of the test reports; pytest-xdist sends them from workers
+to the controller, the only writer, at the end of the session.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from marginaudit.claims.verdict import Finding
 
 PROPERTY = "bound_constants"
-"""The user property of a measured row: plain data, the ``file`` that keeps it, the ``row``, and what ``changed``."""
+"""User property with a measured row as plain data: its ``file``, ``row``, and ``changed``."""
 
 UPDATE = "pytest --update-bounds"
 
@@ -24,25 +24,25 @@ UPDATE = "pytest --update-bounds"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option."""
     group = parser.getgroup("marginaudit")
-    help_text = "Write the rows that bound_constants measured to the *.bounds.json files."
+    help_text = "Write the rows measured by bound_constants to the *.bounds.json files."
     group.addoption("--update-bounds", action="store_true", help=help_text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Collect rows in the process that writes."""
+    """Register the writer in the controller process."""
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Keeper(config), "bound_constants_keeper")
 
 
 @pytest.fixture
 def bound_constants(request: pytest.FixtureRequest) -> "BoundConstants":
-    """Audit a claim on a dataset; fail where its row is worse than the one kept beside the test."""
+    """Audit a claim on a dataset; fail if its row is worse than the stored one."""
     return BoundConstants(request)
 
 
 @pytest.fixture
 def conforms() -> Callable[..., Any]:
-    """Compare a recorded run with its paper's algorithm, as `marginaudit.conform`; fail where a step departs."""
+    """Compare a recorded run with its paper's algorithm, as `marginaudit.conform`; fail if a step departs."""
 
     def run(dataset: Any, file: str | Path, **settings: Any) -> Any:
         from marginaudit.orders import InputError
@@ -60,7 +60,7 @@ def conforms() -> Callable[..., Any]:
 
 
 class BoundConstants:
-    """The value of the fixture `bound_constants`."""
+    """Callable value of the fixture `bound_constants`."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._item: pytest.Item = request.node
@@ -76,25 +76,25 @@ class BoundConstants:
         tolerance: float | None = None,
         seed: int | None = None,
     ) -> "Finding":
-        """Audit, compare with the kept row, and return the finding.
+        """Audit, compare with the stored row, and return the finding.
 
         Parameters
         ----------
         claim : str or Claim
-            The id of a built-in claim or of an installed package's, or a claim of one's own.
+            Id of a built-in or installed claim, or a claim object.
         dataset : str, path or a dataset
-            A built-in case's name, a path, or a dataset, whose name the row bears.
+            Name of a built-in case, path, or dataset object; its name is stored in the row.
         config : of the paper, or None
-            How the run is made; by default as `marginaudit audit` does.
+            Settings of the run; by default those of `marginaudit audit`.
         tolerance : float or None
-            Up to this, relative, a number may get worse; by default what error bars allow.
+            Relative tolerance for worse numbers; by default the error bars.
         seed : int or None
-            The one that the dataset was made from, if the row is to bear it.
+            Seed of the dataset, to be stored in the row.
 
         Raises
         ------
         pytest.fail.Exception
-            The row is worse or broken, none is kept yet, or there is no such claim or dataset.
+            The row is worse or broken, no row is stored yet, or the claim or dataset is unknown.
         """
         from marginaudit.orders import InputError
         from marginaudit.reports.bound_constants.measure import measured, read_rows
@@ -126,7 +126,7 @@ class BoundConstants:
 
 
 class Keeper:
-    """Writes the files when the session ends, and reports the changes."""
+    """Writer of the files at the end of the session, with a report of changes."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -135,13 +135,13 @@ class Keeper:
         self._notes: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect the constants of a finished test."""
+        """Collect the rows of a finished test."""
         if report.when == "teardown":
             self._records += [record for name, record in report.user_properties if name == PROPERTY]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write; a file that cannot be written fails the session."""
+        """Write the files; a write error fails the session."""
         if not self._records:
             return
         from marginaudit.claims.row import row_from_document
@@ -164,7 +164,7 @@ class Keeper:
             self._notes += [f"{_short(Path(file), self._config)}: {note}" for note in notes]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the constants that are better, new, or not tested in this run."""
+        """Print rows that are better, new, or not measured in this session."""
         if self._notes:
             terminalreporter.section("bound constants")
             for note in self._notes:
