@@ -1,1 +1,1 @@
-"""Templates of `marginaudit new-paper` and `marginaudit new-claim`, which run as they are."""
+"""Runnable templates of `marginaudit new-paper` and `marginaudit new-claim`."""

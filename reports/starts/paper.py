@@ -1,4 +1,4 @@
-"""A paper of your own: descent on the mean of (w - x)^2/2 over numbers x, from w = 0."""
+"""Template of a paper: gradient descent on the mean of (w - x)^2/2 over numbers x, from w = 0."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +17,7 @@ from marginaudit.orders.reading import Text, validated
 STEPS = 20
 
 
-# The kind of dataset: how a document of it is read, and what can be assumed of it.
+# The kind of dataset: its parser and its assumptions.
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Numbers:
 
     @property
     def N(self) -> int:
-        """How many there are."""
+        """Number of values."""
         return len(self.values)
 
     @property
     def mean(self) -> float:
-        """Their mean."""
+        """Mean of the values."""
         return sum(self.values) / self.N
 
 
@@ -46,13 +46,13 @@ class Document(TypedDict, closed=True):
 
 
 def from_document(document: dict[str, Any], where: str, default_name: str) -> Numbers:
-    """Read a document; a bad one is refused in one line that says where it is bad."""
+    """Parse a document; errors name the position in one line."""
     found = validated(Document, document, where)
     return Numbers(found.get("name", default_name), tuple(found["numbers"]))
 
 
 def nonnegative(data: Numbers) -> Witness:
-    """No number is below 0; the witness is the first that is."""
+    """No number is below 0; the witness is the first negative one."""
     return next(({"number": value} for value in data.values if value < 0), None)
 
 
@@ -69,17 +69,17 @@ NUMBERS = Kind(
 )
 
 
-# The settings, options of the commands, and the run, which computes what claims measure.
+# The settings (options of the commands), and the run, which computes the measured quantities.
 
 
 @dataclass(frozen=True)
 class MeanConfig:
-    """How descent is run."""
+    """Settings of gradient descent."""
 
     rate: float = setting(
         0.5,
         real(1e-300, 1, "share", "a number above 0 and up to 1"),
-        "Step size, as a share of what would reach the mean at once.",
+        "Step size, relative to the one that reaches the mean in one step.",
     )
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class MeanConfig:
 
 
 class MeanRun(BaseRun[Numbers]):
-    """Descent on one dataset, computed when a claim first asks for it."""
+    """Gradient descent on one dataset, computed on first use."""
 
     kind = NUMBERS
 
@@ -97,7 +97,7 @@ class MeanRun(BaseRun[Numbers]):
 
     @cached_property
     def w(self) -> Series:
-        """w^(t) for t = 1, .., 20; its error bar is 4 ulps a step, of numbers no larger than the largest x."""
+        """w^(t) for t = 1, .., 20; the error bar is 4 ulps of the largest |x| per step."""
         found = [0.0]
         for _ in range(STEPS):
             found.append(found[-1] + self.config.rate * (self.dataset.mean - found[-1]))
@@ -105,7 +105,7 @@ class MeanRun(BaseRun[Numbers]):
         return Series(np.array(found[1:]), rounding, np.arange(1, STEPS + 1))
 
 
-# The claims: one that is true, and a planted false twin, which shows that the audit would find an error.
+# The claims: a true one, and a planted false twin as a check of the audit.
 
 BELOW_LARGEST = Claim(
     id="mean.below-largest",
