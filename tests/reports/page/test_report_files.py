@@ -248,7 +248,7 @@ def test_the_page(report: Report) -> None:
         said = "".join(Page(typeset_html(claim.statement)).text)
         assert " ".join(said.split()) in shown
         assert claim.source in shown
-    assert "How fast" in shown
+    assert "Rates" in shown
     assert "rates" in page.ids
     counts = Counter(row["verdict"] for row in report.document["verdicts"])
     for verdict, count in counts.items():
