@@ -1,4 +1,4 @@
-"""The kinds of statement, each with the rule that turns numbers into a verdict."""
+"""Kinds of statements, each with its rule from numbers to a verdict."""
 
 from marginaudit.claims.judgements.bounded import Bounded, Threshold
 from marginaudit.claims.judgements.compare import ALLOWANCE, Outcome, compare_equal, compare_upper

@@ -1,4 +1,4 @@
-"""Statements that bound a quantity from above, from below, or from both sides."""
+"""Upper, lower and two-sided bounds."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -53,25 +53,27 @@ Formula: TypeAlias = "Callable[[Any, Steps], Values]"
 Reach: TypeAlias = "float | Callable[[Any], float]"
 
 LAST_DECADE = 40
-"""Beyond 10 to this power a bound's first informative step is searched for by powers of ten, to 1e300."""
+"""Power of ten of a step, beyond which the first informative one is searched by powers of ten, up to 1e300."""
 
 FARTHEST_PROVED = 1e280
-"""Beyond a threshold above it nothing follows by formula: float64 ends soon after."""
+"""Largest threshold for proofs by formula, near the end of float64's range."""
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """From which position on the clock a statement speaks, and from which size of something off the clock.
+    """Where a statement starts to apply: the first step, and the least size of another quantity.
 
     Attributes
     ----------
+    position : float
+        First step.
     needed, there : float
-        The size that it needs, and that of the run.
+        Least size of the other quantity, and its size in the run.
     size : str
-        What that is of.
-    resized : from a size to the run with it, for formulas; nothing is trained
+        Name of that quantity.
+    resized : from a size to a run with it, for formulas only, without training
     early : float
-        The statement speaks up to this position too, as t >= 3 log^2 t is also true of t = 2.
+        The statement also applies up to this step; t >= 3 log^2 t, for example, includes t = 2.
     """
 
     position: float
@@ -86,55 +88,55 @@ class Threshold:
         return f"{off}t >= {self.position:.4g}" + (f", and to t = {self.early:.4g}" if self.early else "")
 
     def of(self, step: Steps) -> NDArray[np.bool_]:
-        """Whether the statement speaks of these steps, for sizes that are large enough."""
+        """Mask of steps to which the statement applies, for sufficient sizes."""
         return (step >= self.position) | (step <= self.early)
 
     def lacking(self, last: float) -> str:
-        """In words, the size that a run lacks, else the steps beyond its ``last``."""
+        """Message with the size that the run needs, or the steps beyond its ``last``."""
         if self.there < self.needed:
             return needed(self.size, self.needed, self.there)
         return needed("t", self.position, last)
 
 
 ALWAYS = Threshold(-math.inf)
-"""That of a statement which speaks of every step."""
+"""Threshold of statements on every step."""
 
 
 @dataclass(frozen=True)
 class InBalls:
-    """A bound's formula in float64, and in ball arithmetic beside a measured series that is enclosed.
+    """Formula of a bound in float64, and in ball arithmetic against enclosed series.
 
     Attributes
     ----------
     formula : from a run and float steps to the bound's values
-    balls : from a run and a list of float steps to a list of `flint.arb`, or None where there are none
+    balls : from a run and a list of float steps to a list of `flint.arb`, or None if unavailable
     """
 
     formula: "Formula"
     balls: "Callable[[Any, list[float]], list[flint.arb] | None]"
 
     def __call__(self, run: Any, steps: Steps) -> "Values":
-        """The values in float64."""
+        """Values in float64."""
         return self.formula(run, steps)
 
 
 @dataclass(frozen=True)
 class Bounded:
-    """lower(t) <= measured(t) <= upper(t), for every step t that `measure` returns.
+    """lower(t) <= measured(t) <= upper(t), for every step t of the series `measure`.
 
     Attributes
     ----------
-    measure : from a run to the measured series (in logarithms, if it says so)
+    measure : from a run to the measured series, possibly in logarithms
     upper, lower : from a run and float steps to the bound's values on the same scale; at least one
-        In float64, unless they are Fractions, Python's integers or balls: the evidence is the weaker of both sides'.
+        Values are float64, Fractions, Python's integers or balls; the evidence is the weaker of both sides'.
     largest, smallest : float, or from a run to a float
-        What the quantity can reach at all; a bound beyond is vacuous. On the scale of the series.
+        Range of the quantity, on the scale of the series; a bound beyond is vacuous.
     first : int
-        The first step of which the statement speaks; from 2 on, earlier ones are left out.
-    threshold : from a run to the steps from which the statement speaks, or None
+        First step of the statement; from 2 on, earlier steps are dropped.
+    threshold : from a run to its `Threshold`, or None
     guaranteed, guaranteed_lower : from a run and float steps to proved bounds on the quantity, or None
-        On the same scale. They decide where the error bars do not, and the upper one beyond a threshold that was not
-        reached. They may not use what was trained.
+        On the same scale. They decide where error bars do not; the upper one also beyond an unreached threshold. They
+        must not depend on training.
     """
 
     measure: Callable[[Any], Series]
@@ -153,13 +155,13 @@ class Bounded:
 
     @property
     def kind(self) -> str:
-        """In words, for the reader of a report."""
+        """Name of the kind of statement for reports."""
         if self.upper is not None and self.lower is not None:
             return "two-sided bound"
         return "lower bound" if self.upper is None else "upper bound"
 
     def judge(self, run: Any) -> Finding:
-        """The verdict on a run, by the rules of error bars, thresholds and vacuous bounds."""
+        """Verdict on a run, by the rules for error bars, thresholds and vacuous bounds."""
         measured = self.measured(run)
         if not len(measured):
             return not_applicable("the dataset has nothing of which the statement speaks")
@@ -177,12 +179,12 @@ class Bounded:
         return self._judge_beyond(run, measured, start)
 
     def measured(self, run: Any) -> Series:
-        """The measured series, from `first` on where that is 2 or more.
+        """The measured series, without steps before `first` if that is 2 or more.
 
         Raises
         ------
         NotRecorded
-            There is no such entry.
+            No entries are left.
         """
         found = as_series(self.measure(run), "measure")
         if self.first < 2 or found.step is None or not len(found):
@@ -193,7 +195,7 @@ class Bounded:
         return found.taken(spoken_of)
 
     def _judge_beyond(self, run: Any, measured: Series, start: Threshold) -> Finding:
-        """The finding where the threshold was not reached: its place, any proof beyond it, the verdict without it."""
+        """Finding for an unreached threshold: its position, a proof beyond it if any, the verdict ignoring it."""
         without = self._numbers(run, measured, self.first)
         first = without["first_violation"]
         outside = f"{without['verdict']}" + (f" from t = {first}" if first is not None else "")
@@ -218,7 +220,7 @@ class Bounded:
         return Finding(**without | changes)
 
     def _proved_beyond(self, run: Any, start: Threshold) -> bool:
-        """Whether the guaranteed bound lies below the stated one where it speaks, for sizes that are enough."""
+        """Whether the guaranteed bound implies the stated one beyond the threshold, for sufficient sizes."""
         if self.guaranteed is None or self.upper is None or _departs(run) or start.position > FARTHEST_PROVED:
             return False
         first = float(math.ceil(start.position))
@@ -236,7 +238,7 @@ class Bounded:
         return True
 
     def _numbers(self, run: Any, measured: Series, first_spoken: int, start: Threshold = ALWAYS) -> dict[str, Any]:
-        """Fields of a finding where the statement speaks of every entry."""
+        """Fields of the finding for entries to which the statement applies."""
         sides = self.sides(run, measured)
         outcomes = np.array(
             [
@@ -288,7 +290,7 @@ class Bounded:
         }
 
     def sides(self, run: Any, measured: Series) -> list[tuple[Side, Series]]:
-        """The bounds at the entries of a measured series."""
+        """Bounds at the entries of a measured series."""
         formulas: dict[Side, Formula | None] = {"upper": self.upper, "lower": self.lower}
         steps = _steps(measured)
         return [(side, _bound(f, run, steps, measured, f"the {side} bound")) for side, f in formulas.items() if f]
@@ -302,7 +304,7 @@ class Bounded:
         return np.array([value >= largest if side == "upper" else value <= smallest for side, value in values])
 
     def _proved(self, run: Any, steps: Steps, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:
-        """Whether the stated bound follows from a proved one, shape (sides, entries)."""
+        """Whether a guaranteed bound implies the stated one, shape (sides, entries)."""
         found = np.zeros((len(sides), len(steps)), dtype=bool)
         for row, (side, stated) in zip(found, sides, strict=True):
             formula = self.guaranteed if side == "upper" else self.guaranteed_lower
@@ -313,11 +315,11 @@ class Bounded:
         return found
 
     def informative_from(self, run: Any) -> int | float | None:
-        """The first step at which a bound says anything, by formula, whatever was run."""
+        """First step with an informative bound, by formula, independent of the recorded steps."""
         return self._informative_from(run, self.first, ALWAYS if self.threshold is None else self.threshold(run))
 
     def _informative_from(self, run: Any, first: int, start: Threshold) -> int | float | None:
-        """First step at which a bound is below the most, or above the least, that the quantity can reach."""
+        """First step at which a bound is within the quantity's range."""
         upper, lower = self.upper, self.lower
         largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
         if upper is not None and np.isfinite(largest):
@@ -328,10 +330,10 @@ class Bounded:
 
 
 def first_step(condition: Callable[[Steps], NDArray[np.bool_]], start: int) -> int | float | None:
-    """The first integer step from ``start`` on at which the condition is true, as `step_from` has it, or None to 1e300.
+    """First integer step from ``start`` that meets the condition, as by `step_from`; None if there is none up to 1e300.
 
-    Every step to 10,000 is tried; beyond, the condition is taken to change once between two steps
-    that differ by 1 %, or from 1e40 on by a factor of 10.
+    Every step up to 10,000 is tried. Beyond, the search assumes at most one change of the condition between steps 1 %
+    apart, or a factor of 10 apart from 1e40.
 
     >>> first_step(lambda t: t >= 123_456_789, 2), first_step(lambda t: t >= 1e150, 2)
     (123456789, 1e+150)
@@ -366,7 +368,7 @@ def _steps(measured: Series) -> Steps:
 
 
 def _bound(formula: Formula, run: Any, steps: Steps, measured: Series, name: str) -> Series:
-    """A formula's values at the entries of a series: as they are beside one that is exact or enclosed, else float64."""
+    """Values of a formula at the entries of a series; converted to float64 unless the series is exact or enclosed."""
     values: Any = None
     if isinstance(formula, InBalls) and measured.evidence is Evidence.CERTIFIED:
         values = formula.balls(run, steps.tolist())
@@ -391,7 +393,7 @@ def _evidence(
     outcomes: NDArray[np.int64],
     followed: NDArray[np.bool_],
 ) -> Evidence:
-    """The weaker of the measured side's and the bounds': of those broken, else of all, with formulas that decide."""
+    """Weakest evidence of the measured series and the bounds: the broken ones, else all, with deciding formulas."""
     broken = (outcomes == Outcome.FALSE).any(axis=1)
     resting = [bound.evidence for (_, bound), one in zip(sides, broken, strict=True) if one or not broken.any()]
     by_formula = [Evidence.FLOAT64] if followed.any() and not broken.any() else []
@@ -399,7 +401,7 @@ def _evidence(
 
 
 def _departs(run: Any) -> bool:
-    """Whether the run is not shown to be the paper's algorithm, so that no proof applies."""
+    """Whether the run may differ from the paper's algorithm, so that no proof applies."""
     return isinstance(run, BaseRun) and run.departs
 
 
@@ -413,7 +415,7 @@ def _verdict(outcomes: NDArray[np.int64], vacuous: NDArray[np.bool_]) -> Verdict
 
 
 def _hidden(entries: NDArray[np.bool_], measured: Series, there: str = "") -> str:
-    """Say at how many entries error bars hide a statement; ``entries`` has the shape (sides, entries)."""
+    """Sentence on the number of entries undecided by error bars; ``entries`` has the shape (sides, entries)."""
     hidden = np.asarray(entries.any(axis=0))
     if not hidden.any():
         return ""

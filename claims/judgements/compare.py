@@ -1,4 +1,4 @@
-"""Comparing two numbers that have error bars."""
+"""Comparison of numbers with error bars."""
 
 from collections.abc import Callable, Mapping
 from enum import IntEnum
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     import flint
 
 ALLOWANCE = 1e-9
-"""Widest relative error bars under which two sides that overlap count as equal."""
+"""Widest relative error bars of two overlapping sides that count as equal."""
 
 
 DECADE = 10
-"""Largest ratio of two neighbouring recorded steps for which they speak for the steps between."""
+"""Largest ratio of neighbouring recorded steps that represent the steps between them."""
 
 
 class Outcome(IntEnum):
@@ -30,12 +30,11 @@ class Outcome(IntEnum):
 
 
 def compare_upper(small: Series, large: Series) -> NDArray[np.int64]:
-    """Entry by entry, whether small <= large.
+    """Compare small <= large, entry by entry.
 
-    Certain only where the error bars do not overlap; overlapping bars no wider than `ALLOWANCE`
-    (relative) count as the two sides being equal, and so as true. Of two sides that may have underflown none is surely
-    the larger, unless the bound is `LEAST` and the other side exactly 0. Where neither side has the evidence float64,
-    nothing is rounded: rational numbers and balls are compared as they are.
+    The outcome is certain if the error bars do not overlap. Overlapping bars no wider than `ALLOWANCE` (relative) count
+    as equality, and so as true. Two sides that may have underflown are unsure, unless the bound is `LEAST` and the
+    other side exactly 0. Rational numbers and balls are compared without rounding.
 
     >>> from marginaudit.claims.series import series
     >>> compare_upper(series([1, 2, 3, 3], radius=[0, 0, 0.5, 0]), series([2, 1, 3, 3], radius=0)).tolist()
@@ -59,10 +58,10 @@ def compare_upper(small: Series, large: Series) -> NDArray[np.int64]:
 
 
 def compare_equal(left: Series, right: Series, scale: NDArray[np.float64] | None = None) -> NDArray[np.int64]:
-    """Entry by entry, whether left = right: the bars overlap and are no wider than `ALLOWANCE`.
+    """Compare left = right, entry by entry: true if error bars overlap and are no wider than `ALLOWANCE`.
 
-    ``scale`` is what the allowance is relative to; by default the larger side. Rational numbers and balls are compared
-    as they are, as by `compare_upper`.
+    The allowance is relative to ``scale``, by default the larger side. Rational numbers and balls are compared without
+    rounding, as by `compare_upper`.
     """
     _same_scale(left, right)
     if (surely := weakest(left.evidence, right.evidence)) is not Evidence.FLOAT64:
@@ -81,7 +80,7 @@ def compare_equal(left: Series, right: Series, scale: NDArray[np.float64] | None
 
 
 BITS = 256
-"""Precision of a Fraction beside a ball, and of a ball's error bar."""
+"""Precision in bits of Fractions compared with balls, and of balls with error bars."""
 
 
 def _as_they_are(
@@ -92,9 +91,9 @@ def _as_they_are(
     false: Callable[[Any, Any], bool],
     scale: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int64]:
-    """A comparison of rational numbers, or of balls, of which ``true`` and ``false`` are only true if they surely are.
+    """Compare rational numbers or balls without rounding, by predicates for certainly true and certainly false.
 
-    Balls that overlap and are no wider than `ALLOWANCE` count as equal.
+    Overlapping balls no wider than `ALLOWANCE` count as equal.
     """
     if evidence is Evidence.EXACT:
         pairs = zip(left.value.tolist(), right.value.tolist(), strict=True)
@@ -110,7 +109,7 @@ def _as_they_are(
 
 
 def _balls(side: Series) -> "list[flint.arb]":
-    """The entries as balls, error bars and all."""
+    """Entries as balls that include the error bars."""
     from flint import arb, fmpq
 
     found = []
@@ -121,13 +120,13 @@ def _balls(side: Series) -> "list[flint.arb]":
 
 
 FADED = LEAST / np.finfo(float).eps
-"""Size at and below which a factor of a product may have underflowed, if the others are at most 1/eps (5e15)."""
+"""Size up to which a product may have an underflown factor, if the others are at most 1/eps (5e15)."""
 
 UNDERFLOW = "Underflow may have taken all digits of both sides; logarithms would keep them."
 
 
 def underflown(left: Series, right: Series) -> NDArray[np.bool_]:
-    """Whether underflow may have taken the digits of both sides, which no error bar tells."""
+    """Whether both sides may have lost digits to underflow, which error bars do not include."""
     if weakest(left.evidence, right.evidence) is not Evidence.FLOAT64:
         return np.zeros(len(left), dtype=bool)
     left, right = left.in_float64, right.in_float64
@@ -164,7 +163,7 @@ def curve_of(
     vacuous_above: float = np.inf,
     predicted: float | None = None,
 ) -> Curve:
-    """The measured series for a plot with its bounds, all of them on the series' scale; the curve is on the natural."""
+    """Curve for a plot on the natural scale, from a measured series and bounds on the series' scale."""
 
     def natural(values: Any) -> list[float]:
         with np.errstate(over="ignore"):
@@ -183,10 +182,10 @@ def curve_of(
 
 
 def left_out(run: Any, measured: Series, first: int | None = None) -> str:
-    """The first decade of training steps without a measurement, from the first step spoken of to the run's end, or "".
+    """First decade of training steps without a measurement, from ``first`` to the run's end, or "".
 
-    The end counts where the settings chose the recorded steps: that of the longest stage. Without ``first`` nothing
-    else counts.
+    If the settings chose the recorded steps, the run's end is that of the longest stage. Otherwise the check ends at
+    the last recorded step, and needs ``first``.
     """
     lengths = getattr(run, "lengths", ())
     if measured.step is None or measured.clock != "t" or not (lengths or first is not None):
@@ -202,11 +201,11 @@ def unseen(
     first: int | None = None,
     speaks: Callable[[NDArray[np.float64]], NDArray[np.bool_]] = lambda step: np.ones(len(step), dtype=bool),
 ) -> str:
-    """The first training steps that a statement about each speaks of and nothing was measured at, or "".
+    """First range of training steps that a statement covers without a measurement, or "".
 
-    From ``first``, or the first measured one, to the run's end where the settings chose the recorded steps, else to the
-    last measured one. With the evidence float64 recorded steps speak for those between, as far apart as the run says;
-    with any other evidence for none but themselves.
+    The search goes from ``first``, or the first measured step, to the run's end if the settings chose the recorded
+    steps, else to the last measured step. For float64 evidence, recorded steps represent those between them, up to the
+    run's ratio ``between``; for other evidence, only themselves.
     """
     lengths = getattr(run, "lengths", ())
     if measured.step is None or measured.clock != "t":
@@ -228,7 +227,7 @@ def unseen(
 
 
 def looked_at(measured: Series) -> str:
-    """In words, how many training steps there are measurements at, where not at each from first to last; else ""."""
+    """Sentence on the number of measured training steps; "" if every step from first to last was measured."""
     if measured.step is None or measured.clock != "t" or not len(measured):
         return ""
     step = np.unique(measured.step.astype(float))
@@ -239,7 +238,7 @@ def looked_at(measured: Series) -> str:
 
 
 def without_a_step(recorded: NDArray[Any], start: int, end: int) -> str:
-    """The first decade from ``start`` to ``end`` without a recorded step, or ""."""
+    """First decade from ``start`` to ``end`` without a recorded step, or ""."""
     step = np.unique(np.maximum([start, *recorded.astype(float), end], start))
     wide = np.flatnonzero(step[1:] > DECADE * step[:-1])
     if not len(wide):

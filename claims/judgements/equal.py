@@ -1,4 +1,4 @@
-"""Statements that two things are equal."""
+"""Equalities."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,10 +20,9 @@ class Equal:
     Attributes
     ----------
     measure, expected : from a run to two series of the same entries
-    scale : from a run to what the rounding allowance is relative to, entry by entry; by default the
-        larger of the two sides
-    witness : from a run to what shows a violation, as plain JSON data
-    note : from a run to what else the reader is to know, "" for nothing
+    scale : from a run to the scale of the rounding allowance, entry by entry; by default the larger of the two sides
+    witness : from a run to the witness of a violation, as plain JSON data
+    note : from a run to an additional note, or ""
     """
 
     measure: Callable[[Any], Series]
@@ -35,7 +34,7 @@ class Equal:
     kind = "equality"
 
     def judge(self, run: Any) -> Finding:
-        """The verdict on a run: equal within error bars that are themselves no wider than the allowance."""
+        """Verdict on a run: equal if error bars overlap and are no wider than the allowance."""
         left, right = as_series(self.measure(run), "measure"), as_series(self.expected(run), "expected")
         if not len(left):
             return not_applicable("the dataset has nothing of which the statement speaks")

@@ -1,4 +1,4 @@
-"""Statements that hide a constant: measured <= C shape(t), or measured >= C shape(t), for some C > 0."""
+"""Bounds with a hidden constant: measured <= C shape(t), or measured >= C shape(t), for some C > 0."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,25 +18,25 @@ from marginaudit.orders.arrays import Floats
 Mask: TypeAlias = NDArray[np.bool_]
 
 HEADROOM = 2.0
-"""The fitted constant is this factor looser than the tightest one on the part it is fitted on."""
+"""Factor between the fitted constant and the tightest one on the fitting part."""
 
 RUNAWAY = 10.0
-"""A needed constant that leaves the fitted one behind by this factor, at a pace that does not slow, refutes it."""
+"""Factor by which a needed constant exceeds the fitted one to refute it, if its pace does not slow."""
 
 SLOWING = 0.9
-"""The pace slows if over the second half of the steps' logarithms it is below this share of the first half's."""
+"""Ratio of paces over the two halves of the steps' logarithms below which the pace slows."""
 
 STILL_RISING = 0.25
-"""A needed constant rises if it ends as this power of ln t, or faster, and does not settle."""
+"""Least power of ln t of a rising needed constant, if it does not settle."""
 
 SETTLING = 0.6
-"""It settles if over the second half of the tested steps' logarithms it rises by less than this share of the first's.
+"""Ratio of rises over the two halves of the tested steps' logarithms below which a needed constant settles.
 
-Of ln t that share is 0.7 at least, and of a quantity that falls short of its limit by 1/ln t a half.
+The ratio is at least 0.7 for ln t, and a half for a quantity that approaches its limit as 1/ln t.
 """
 
 LONG = 1000.0
-"""Factor between the first and the last tested step of a run that shows how it ends, where no regime is given."""
+"""Least factor between the first and last tested steps of a run that can refute a statement without a regime."""
 
 RISES = " The constant needed still rises at the end, as it would if a logarithm were missing."
 
@@ -47,25 +47,24 @@ TOO_SHORT = " Less than three decades of tested steps refute nothing where no re
 class HiddenConstant:
     """The constant is fitted on the first half of the steps' logarithms and tested, unchanged, on the rest.
 
-    It holds when the fitted constant survives the rest and the needed one does not rise at the end as a logarithm
-    would, which the room of a factor 2 hides. It is violated when the needed constant runs away from the fitted one,
-    error bars taken off, at a pace that does not slow down, or when a step leaves no constant of the right sign.
-    Anything else is inconclusive, and so is a run with too few steps to show a pace.
+    The statement holds if the fitted constant is valid on the rest and the needed constant does not rise at the end
+    like a logarithm, which the headroom of 2 would hide. It is violated if the needed constant exceeds the fitted one
+    by a large factor beyond error bars, at a pace that does not slow, or if no constant of the right sign is valid at a
+    step. Everything else is inconclusive, including runs with too few steps to show a pace.
 
-    A short run refutes nothing, as its start may look like another rate. Where a ``regime`` is given, only a run whose
-    last decade lies beyond it shows a constant that runs away; where none is, only one with three decades of tested
-    steps, as for a `Limit`. A statement about ``late`` steps only is judged on that decade, and not at all before; no
-    constant serves it where none does in the decade's second half.
+    Short runs refute nothing, because their start may resemble another rate. With a ``regime``, a refutation by pace
+    needs a last decade beyond it; without one, three decades of tested steps, as for a `Limit`. Statements on ``late``
+    steps are judged on that decade only; a violation before its second half must persist there.
 
-    Its logarithms are float64's, and so is the evidence.
+    Logarithms are computed in float64, and the evidence is float64.
 
     Attributes
     ----------
     measure : from a run to the measured series, with steps
     shape : from a run and float steps to shape(t) > 0, on the scale of the series
     side : "upper" for measured <= C shape, "lower" for measured >= C shape
-    regime : from a run to the step from which it shows how it ends, or None where that is not known
-        Infinite where the run does not show it; 0 for steps that the statement itself limits.
+    regime : from a run to the first step of the asymptotic regime, or None if unknown
+        Infinite if the run does not reach the regime; 0 if the statement itself limits its steps.
     late : bool
         Whether the statement is only about steps in that regime.
     """
@@ -78,11 +77,11 @@ class HiddenConstant:
 
     @property
     def kind(self) -> str:
-        """In words, for the reader of a report."""
+        """Name of the kind of statement for reports."""
         return f"{self.side} bound with a hidden constant"
 
     def judge(self, run: Any) -> Finding:
-        """The verdict on a run, with the tightest constant that makes the statement true on it."""
+        """Verdict on a run, with the tightest constant valid on it."""
         measured = as_series(self.measure(run), "measure").in_float64
         if not len(measured):
             return not_applicable("the dataset has nothing of which the statement speaks")
@@ -157,9 +156,9 @@ class HiddenConstant:
 
     @np.errstate(divide="ignore", over="ignore", invalid="ignore")  # of values that are 0 or near float64's ends
     def _needed(self, measured: Series, shape: Floats, bars: int) -> Floats:
-        """Logarithm of the constant needed entry by entry, negated for a lower bound; +inf where none is positive.
+        """Logarithm of the needed constant by entry, negated for a lower bound; +inf if no positive one is valid.
 
-        With the measured quantity off by ``bars`` error bars, in the direction that needs more.
+        The measured quantity is shifted by ``bars`` error bars, in the direction that needs more.
         """
         value: Floats = measured.value
         if bars:
@@ -219,7 +218,7 @@ class HiddenConstant:
         )
 
     def _repeats_within(self, measured: Series, shape: Floats, needed: Floats, fitted_on: Mask) -> float:
-        """Largest factor, less 1, by which slack or constant can worsen in another run, by the error bars of both."""
+        """Largest factor, less 1, by which slack or constant can worsen in another run, by both runs' error bars."""
         least, most = (self._needed(measured, shape, bars) for bars in (-2, 2))
         with np.errstate(invalid="ignore"):
             constant = most.max() - needed.max()
@@ -235,7 +234,7 @@ class HiddenConstant:
 
 
 def _rises(step: Floats, needed: Floats, fitted_on: Mask, least: Floats, most: Floats) -> bool:
-    """Whether the needed constant rises at the end, beyond error bars, as `STILL_RISING` and `SETTLING` say."""
+    """Whether the needed constant rises at the end, beyond error bars, by `STILL_RISING` and `SETTLING`."""
     log_step = np.log(step)
     late = log_step > (log_step[fitted_on][-1] + log_step[-1]) / 2
     if least[late].max() <= most[~late].max():
@@ -248,16 +247,16 @@ def _rises(step: Floats, needed: Floats, fitted_on: Mask, least: Floats, most: F
 
 
 def _runs_away(step: Floats, needed: Floats, fitted_on: Mask) -> bool:
-    """Whether the needed constant keeps its pace from where one is needed: of a quantity that is 0 none is."""
+    """Whether the needed constant keeps its pace from its first finite value; a quantity of 0 needs no constant."""
     since = int(fitted_on.sum()) - 1
     since += int(np.argmax(np.isfinite(needed[since:])))
     return _keeps_pace(np.log(step[since:]), needed[since:])
 
 
 def _keeps_pace(log_step: Floats, needed: Floats) -> bool:
-    """Whether the needed constant rises as fast in the second half as in the first, wherever the middle falls.
+    """Whether the needed constant rises as fast in the second half as in the first.
 
-    Both neighbours of the middle are tried as the middle, and have to lie inside: two entries show no pace.
+    Both neighbours of the midpoint are tried as the midpoint. They must be inner entries: two entries show no pace.
     """
     middle = (log_step[0] + log_step[-1]) / 2
     inside = np.flatnonzero((log_step > log_step[0]) & (log_step < log_step[-1]))

@@ -1,4 +1,4 @@
-"""Statements about a limit or a rate that a measured quantity approaches."""
+"""Limits and rates."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,25 +19,25 @@ NEAR = 0.01
 """Relative distance from the prediction below which a limit counts as reached."""
 
 SETTLED = 0.005
-"""A distance that changes by no more than this, relative, over half a decade has settled, and does not fall."""
+"""Largest relative change over half a decade of a settled distance."""
 
 STEADY = 0.5
-"""Largest spread of a settled distance, as a share of what lies beyond the error bars."""
+"""Largest spread of a settled distance, relative to its part beyond the error bars."""
 
 RESOLVED = 1e-4
-"""A distance within error bars that are no wider than this counts as 0."""
+"""Widest error bars within which a distance counts as 0."""
 
 VANISHING = 0.2
-"""A rate that falls by this factor over the last decade tends to 0."""
+"""A rate below this share of its value a decade earlier tends to 0."""
 
 FEWEST = 3
-"""Entries of each half of the last decade, before a distance counts as settled."""
+"""Fewest entries in each half of the last decade of a settled distance."""
 
 OFF_A_DECADE = 0.1
-"""Largest distance, in decades, of an entry from the decade that it stands for."""
+"""Largest distance of an entry from the decade it represents, in decades."""
 
 ALTERNATING = 0.8
-"""Smallest share of changes from entry to entry that turn back in a cycle."""
+"""Smallest share of alternating changes between entries in a cycle."""
 
 FEWEST_TURNS = 5
 """Fewest turns in each half of the last decade of a cycle."""
@@ -47,25 +47,24 @@ FEWEST_TURNS = 5
 class Limit:
     """measured(t) tends to predicted; or, with ``positive``, to some limit > 0, which should be the predicted one.
 
-    A run that stops early says nothing of a limit, so it is decided only where the whole last decade lies in the
-    asymptotic regime. It holds when over the last three decades the relative distance falls each time, or lies
-    within narrow error bars, and ends below 1 %. It is violated when in the last decade the distance from a stated
-    value is beyond the error bars and does not fall, or the quantity turns back from entry to entry in a cycle that
-    does not die out; and when a quantity whose limit is to be positive vanishes there. Anything else is inconclusive,
-    and so is a run for which there is no prediction (NaN), unless it is in such a cycle.
+    A verdict needs a run whose last decade lies in the asymptotic regime. The statement holds if over the last three
+    decades the relative distance decreases each time, or is within narrow error bars, and ends below 1 %. It is
+    violated if in the last decade the distance from a stated value is beyond the error bars and does not decrease, if
+    the quantity is in a cycle that does not decay, or if a quantity with a positive limit vanishes. Everything else is
+    inconclusive, including runs without a prediction (NaN) unless in such a cycle.
 
-    Distances are float64's, and so is the evidence, unless the prediction is a Fraction, an integer or a ball, or a
-    cycle shows by the measured quantity alone: then it is certified where the quantity is.
+    The evidence is float64. It is that of the quantity, at most certified, if the prediction is a Fraction, an integer
+    or a ball, or if a cycle is visible in the measured quantity alone.
 
     Attributes
     ----------
     measure : from a run to the measured series, with steps; logarithms are judged on the natural scale
-    predicted : from a run to the predicted limit, not 0; a float, or as `Bounded` takes its bounds
-    regime : from a run to the step from which the asymptotic regime has to be visible
+    predicted : from a run to the predicted limit, not 0, of a type allowed for bounds in `Bounded`
+    regime : from a run to the first step of the asymptotic regime
     uncertainty : float
-        Of the prediction, relative.
+        Relative error bar of the prediction.
     positive : bool
-        The statement is only that the limit is positive.
+        Whether the statement is only that the limit is positive.
     """
 
     measure: Callable[[Any], Series]
@@ -78,7 +77,7 @@ class Limit:
     late = True
 
     def judge(self, run: Any) -> Finding:
-        """The verdict on a run."""
+        """Verdict on a run."""
         measured, predicted = as_series(self.measure(run), "measure").natural, self.predicted(run)
         if predicted == 0:
             raise ValueError("got 0 as predicted, and distances are relative to it: measure 1 more, which tends to 1")
@@ -145,14 +144,14 @@ class Limit:
 
 
 def _approached(distance: Floats, bars: Floats) -> bool:
-    """Whether distances a decade apart fall, each time by more than `SETTLED`, or are 0 as far as seen."""
+    """Whether distances a decade apart decrease, each by more than `SETTLED`, or are 0 within error bars."""
     zero = (distance <= bars) & (bars <= RESOLVED)
     falls = distance[1:] + bars[1:] < (1 - SETTLED) * (distance[:-1] - bars[:-1])
     return bool((falls | zero[1:]).all() and distance[-1] + bars[-1] < NEAR)
 
 
 def _elsewhere(step: Floats, distance: Floats, bars: Floats) -> bool:
-    """Whether in the last decade distances are beyond the error bars, and those of its second half are no smaller."""
+    """Whether distances in the last decade are beyond the error bars, and no smaller in its second half."""
     decade = step >= step[-1] / 10
     late = step >= step[-1] / np.sqrt(10)
     if min((decade & ~late).sum(), late.sum()) < FEWEST:
@@ -164,7 +163,7 @@ def _elsewhere(step: Floats, distance: Floats, bars: Floats) -> bool:
 
 
 def _cycles(measured: Series, step: Floats) -> bool:
-    """Whether in the last decade it turns back from entry to entry, beyond the error bars and no less in the end."""
+    """Whether the quantity alternates in the last decade, beyond the error bars and without decay."""
     decade = step >= step[-1] / 10
     turns = np.diff(measured.value[decade])
     size, half = np.abs(turns), len(turns) // 2

@@ -1,4 +1,4 @@
-"""Statements that a procedure decides, and conjunctions of several parts."""
+"""Statements decided by a function, and conjunctions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,15 +10,15 @@ from marginaudit.claims.verdict import Curve, Finding, Verdict, weakest
 
 @dataclass(frozen=True)
 class Decided:
-    """A statement judged by a function, as it is no comparison along the steps.
+    """Statement judged by a function instead of a comparison along steps.
 
     Attributes
     ----------
     decide : from a run to the finding
     kind : str
-        In words, for the reader of a report.
+        Name of the kind of statement for reports.
     late : bool
-        Whether it takes a long run to decide it.
+        Whether a decision needs a long run.
     """
 
     decide: "Callable[[Any], Finding]"
@@ -26,18 +26,18 @@ class Decided:
     late: bool = False
 
     def judge(self, run: Any) -> Finding:
-        """The verdict on a run."""
+        """Verdict on a run."""
         return self.decide(run)
 
 
 @dataclass(frozen=True)
 class Parts:
-    """All parts are true. The verdict is that of the worst one, see `joined`.
+    """Conjunction of parts, with the worst part's verdict; see `joined`.
 
     Attributes
     ----------
-    parts : mapping from a part's name, for the reader, to its judgement
-    note : from a run to what else the reader is to know, "" for nothing
+    parts : mapping from a part's name in reports to its judgement
+    note : from a run to an additional note, or ""
     """
 
     parts: Mapping[str, Judgement]
@@ -46,12 +46,12 @@ class Parts:
     kind = "several parts"
 
     def judge(self, run: Any) -> Finding:
-        """The verdict on a run."""
+        """Verdict on a run."""
         return joined({name: _judged(part, run) for name, part in self.parts.items()}, self.note(run))
 
 
 def _judged(part: Judgement, run: Any) -> Finding:
-    """The verdict on a part: inconclusive where it is about steps that the run lacks."""
+    """Verdict on a part; inconclusive if the run lacks its steps."""
     try:
         return part.judge(run)
     except BeyondTheRun as reason:
@@ -59,11 +59,11 @@ def _judged(part: Judgement, run: Any) -> Finding:
 
 
 def joined(parts: Mapping[str, Finding], note: str = "", curve: Curve | None = None) -> Finding:
-    """The verdict on a statement of several parts: that of the worst one, with the findings of all.
+    """Finding on a conjunction: the worst part's verdict, and the details of all.
 
-    A part that says nothing about this dataset does not count beside one that does. Of several parts with that
-    verdict the first that has numbers where it speaks gives them. The evidence is that of the least sure part on which
-    the verdict rests: of those that fail, else of all. Without ``curve`` that of a part is shown where the part fails.
+    Inapplicable parts are ignored if another applies. The numbers are those of the first part with that verdict that
+    has numbers within its range. The evidence is the weakest of the failing parts, else of all parts. Without ``curve``
+    a failing part's curve is used.
     """
     badness = list(Verdict)
     speaking = {name: found for name, found in parts.items() if found.verdict is not Verdict.NOT_APPLICABLE} or parts

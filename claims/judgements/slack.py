@@ -1,4 +1,4 @@
-"""How far a measured quantity is from its bound: room, slack, and how far these repeat in another run."""
+"""Distance of a measured quantity from its bound: room, slack, and their reproducibility in another run."""
 
 from dataclasses import replace
 from math import isfinite, ulp
@@ -15,7 +15,7 @@ Side: TypeAlias = Literal["upper", "lower"]
 
 
 def as_known(side: Side, measured: Series) -> Series:
-    """The measured series, its values that are less than their error bars moved to the bars' ends towards the bound.
+    """The measured series, with values smaller than their error bars replaced by the bar's end towards the bound.
 
     >>> from marginaudit.claims.series import series
     >>> as_known("upper", series([0.25, 0.0, 3.0], radius=[0.5, 0.5, 1.0])).value.tolist()
@@ -27,7 +27,7 @@ def as_known(side: Side, measured: Series) -> Series:
 
 
 def relative_room(side: Side, measured: Series, bound: Series) -> NDArray[np.float64]:
-    """How far the bound is from being reached by the series `as_known`: relative, and negative where it is broken."""
+    """Relative distance of the series `as_known` from the bound; negative if the bound is broken."""
     measured = as_known(side, measured)
     with np.errstate(over="ignore", invalid="ignore"):  # of an infinite side from itself
         difference = (bound.value - measured.value).astype(float) * (1 if side == "upper" else -1)
@@ -45,9 +45,9 @@ def repeats_within(ratio: float, reached: NDArray[np.float64]) -> float:
 
 
 def log_ratios(measured: Series, sides: list[tuple[Side, Series]], bars: int = 0) -> NDArray[np.float64]:
-    """log(large / small) by side, of the quantity that should be the larger, each moved by ``bars`` error bars.
+    """log(large / small) by side, for the quantity that should be larger, each shifted by ``bars`` error bars.
 
-    Without bars of the series `as_known`. Infinite where their signs differ.
+    Without ``bars``, for the series `as_known`. Infinite if the signs differ.
     """
     found = []
     for side, bound in sides:
@@ -66,7 +66,7 @@ def log_ratios(measured: Series, sides: list[tuple[Side, Series]], bars: int = 0
 
 
 def without_the_least(bound: float | None) -> float | None:
-    """0 for `LEAST`, which stands for the strict bounds > 0 and < 0.
+    """Replace `LEAST`, which stands for the strict bounds > 0 and < 0, by 0.
 
     >>> without_the_least(LEAST), without_the_least(-LEAST), without_the_least(-2.0)
     (0.0, 0.0, -2.0)
@@ -75,10 +75,10 @@ def without_the_least(bound: float | None) -> float | None:
 
 
 def slack(side: Side, measured: Series, bound: Series, at: int) -> Number:
-    """Slack at an entry on the natural scale: above 1 there is room, below 1 the bound is broken.
+    """Slack at an entry on the natural scale; below 1 the bound is broken.
 
-    bound / measured under an upper bound, measured / bound above a lower one, and the other way round for negative
-    numbers. None over 0, where the two have different signs and there is room, or where float64 does not hold it.
+    bound / measured for an upper bound, measured / bound for a lower one, inverted for negative numbers. None for a
+    division by 0, for different signs with room between them, and for overflow.
 
     >>> from marginaudit.claims.series import series
     >>> one, four = series([1.0], radius=0), series([4.0], radius=0)
