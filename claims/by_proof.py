@@ -1,4 +1,4 @@
-"""Verdicts by proof: proved statements decide for every t; the measurement stays beside, as a check on the proof."""
+"""Verdicts by proof, valid for every t, with the measurement as a check on the proof."""
 
 from typing import Any, Protocol
 
@@ -7,42 +7,42 @@ from marginaudit.claims.standing import Implication, Standing, Status, require_p
 from marginaudit.claims.verdict import NO_NUMBERS, Evidence, Finding, Verdict
 
 FINAL = {Verdict.BROKEN, Verdict.NOT_APPLICABLE}
-"""Verdicts that no proof changes: the statement says nothing of the dataset, or nothing was measured."""
+"""Verdicts that proofs do not change: the statement does not apply, or the measurement failed."""
 
 OWN_PROOF = "{proved} for every dataset that meets its assumptions, as this one does exactly ({proof})."
 
 
 def own_proof(proof: str, evidence: Evidence) -> str:
-    """Sentence that a statement's own proof decides it."""
+    """Sentence on a verdict by the statement's own proof."""
     return OWN_PROOF.format(proved=evidence.value.capitalize(), proof=proof)
 
 
 class Statement(Protocol):
-    """A claim, as far as a proof concerns it."""
+    """Interface of claims for verdicts by proof."""
 
     @property
     def id(self) -> str:
-        """Its name."""
+        """Id of the claim."""
 
     @property
     def standing(self) -> Standing:
-        """Its standing for every dataset."""
+        """Standing for all datasets."""
 
     @property
     def decided_by(self) -> tuple[Implication, ...] | None:
-        """Its own proof and implications; None for a claim of no paper."""
+        """Own proof and implications; None for claims without a paper."""
 
     def speaks(self, run: BaseRun[Any]) -> bool:
-        """Whether it is about something that the dataset has."""
+        """Whether the claim applies to the dataset."""
 
 
 def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding, said: str) -> dict[str, Any]:
-    """Changes to a finding by proofs; none for a claim of no paper.
+    """Changes to a finding by proofs; empty for claims without a paper.
 
-    A verdict that follows has the evidence ``proved``, and one that error bars hid is decided, either way. A
-    measurement that contradicts what is proved makes the row ``broken``: the proof, its conditions or the measurement
-    are wrong. Where nothing follows, recorded steps that leave out too many do not make a statement true; and where the
-    evidence is float64, the detail says why. ``said`` is the detail so far.
+    A verdict by proof has the evidence ``proved``, and also decides inconclusive measurements. A measurement that
+    contradicts a proof makes the row ``broken``: the proof, its conditions or the measurement are wrong. Without a
+    proof, "holds" becomes inconclusive if too many steps were not recorded, and the detail of float64 evidence has the
+    reason. ``said`` is the detail so far.
     """
     if measured.verdict in FINAL:
         return {}
@@ -65,7 +65,7 @@ def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding, said: str) 
 
 
 def _as_recorded(measured: Finding, said: str) -> dict[str, Any]:
-    """Inconclusive where it holds at the recorded steps, and these do not speak for all."""
+    """Changes for a statement that holds at the recorded steps only: inconclusive."""
     if measured.verdict is not Verdict.HOLDS or not measured.left_out:
         return {}
     detail = f"Not decided: no step from {measured.left_out} was recorded. Where steps were recorded, it holds: {said}"
@@ -73,7 +73,7 @@ def _as_recorded(measured: Finding, said: str) -> dict[str, Any]:
 
 
 def _unmet(implication: Implication, run: BaseRun[Any]) -> str | None:
-    """Why the implication does not apply to the run, or None; its assumptions must hold exactly."""
+    """Reason why an implication does not apply to the run, or None; its assumptions must hold exactly."""
     if run.carried_over:
         return "the recorded run is not known to be the algorithm of which it is proved"
     for name in implication.assumed:
@@ -85,7 +85,7 @@ def _unmet(implication: Implication, run: BaseRun[Any]) -> str | None:
 def _holding(
     claim: Statement, run: BaseRun[Any], implication: Implication, measured: Finding, said: str
 ) -> dict[str, Any]:
-    """Changes where the statement is proved to be true here."""
+    """Changes for a statement proved true on this dataset."""
     own = implication.sources == (claim.id,)
     follows = own_proof(implication.proof, implication.evidence) if own else f"Follows from {implication}."
     if measured.verdict is Verdict.VIOLATED:
@@ -103,7 +103,7 @@ def _holding(
 
 
 def _beyond_reach(measured: Finding) -> bool:
-    """Whether the bound exceeds the most that the quantity can reach at every step looked at."""
+    """Whether the bound exceeds the quantity's range at every measured step."""
     curve = measured.curve
     if curve is None or curve.upper is None or curve.vacuous_above is None:
         return False
@@ -113,7 +113,7 @@ def _beyond_reach(measured: Finding) -> bool:
 def _failing(
     claim: Statement, run: BaseRun[Any], implication: Implication, measured: Finding, said: str
 ) -> dict[str, Any]:
-    """Changes where the statement is proved to be false here."""
+    """Changes for a statement proved false on this dataset."""
     follows = f"That it is false here follows from {implication}."
     if measured.verdict is Verdict.VIOLATED:
         if measured.evidence is not Evidence.FLOAT64:

@@ -1,4 +1,4 @@
-"""One dataset under audit: everything that a claim may measure, computed once and when first asked for."""
+"""Run of a dataset under audit: all measurable quantities, computed on first use and cached."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
@@ -12,10 +12,10 @@ from marginaudit.orders.notebook import html_table, in_json
 D = TypeVar("D", bound=Data)
 
 Progress = Callable[[int], None]
-"""Takes the number of steps done."""
+"""Callback with the number of steps done."""
 
 Rows = tuple[Sequence[str], Sequence[Sequence[Any]]]
-"""A header, and rows under it."""
+"""Header and rows of a table."""
 
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ R = TypeVar("R", bound="BaseRun[Any]")
 
 
 def once_a_run(measure: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
-    """Cache a quantity in its run, by arguments."""
+    """Decorator: cache a quantity in its run, by arguments."""
     name = f"{measure.__module__}.{measure.__qualname__}"
 
     @wraps(measure)
@@ -44,7 +44,7 @@ def once_a_run(measure: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[
 
 
 class _OfInit:
-    """Stands for what `BaseRun.__init__` sets, until it does."""
+    """Descriptor of attributes set by `BaseRun.__init__`: raises a clear error before that."""
 
     def __get__(self, run: "BaseRun[Any] | None", owner: type) -> Any:
         if run is None:
@@ -54,18 +54,18 @@ class _OfInit:
 
 
 class BaseRun(Generic[D]):
-    """A dataset and the quantities that a paper computes of it; each paper derives its class.
+    """Base class of runs: a dataset and the quantities a paper computes from it.
 
     Parameters
     ----------
-    progress : takes the steps done
+    progress : callback with the number of steps done
 
     Attributes
     ----------
     between : float
-        Largest ratio of two neighbouring steps that settings chose for which they speak for the steps between.
+        Largest ratio of neighbouring recorded steps, chosen by settings, that represent the steps between them.
     used_weights : bool
-        Whether the claim that is being judged has asked for the run's steps: see `ask_premise`.
+        Whether the current claim has used the run's steps: see `ask_premise`.
     """
 
     kind: ClassVar[Kind[Any]]
@@ -82,67 +82,67 @@ class BaseRun(Generic[D]):
 
     @property
     def ended(self) -> str:
-        """Why a run ended before its last step; "" where it did not."""
+        """Reason why a run ended before its last step, or ""."""
         return ""
 
     @property
     def departs(self) -> bool:
-        """Whether its steps are not, or are not shown to be, those of the paper's algorithm."""
+        """Whether the run's steps differ, or may differ, from those of the paper's algorithm."""
         return False
 
     def begin(self) -> None:
-        """Forget what the last claim asked for."""
+        """Reset `used_weights` for the next claim."""
         self.used_weights = False
 
     def ask_premise(self) -> None:
-        """Ask whether the steps are the paper's algorithm's, before a claim asks which of them there are.
+        """Record that the current claim uses the run's steps.
 
-        Whatever gives a claim steps of the run, or says that there are none, calls it first: where the run `departs`,
-        no proof decides that claim from then on.
+        Every access to steps, also to a missing one, must call this first. If the run `departs`, the claim is no longer
+        decided by proof.
 
         Raises
         ------
         NotJudged
-            The steps are another algorithm's, of which no such claim says anything.
+            The steps are of another algorithm, to which the claim does not apply.
         """
         self.used_weights = True
 
     @property
     def undecided(self) -> str:
-        """Why it is not decided whether a recorded run follows the algorithm; "" if it is."""
+        """Reason why conformity of a recorded run is undecided, or ""."""
         return ""
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """How many steps each stage takes, where the settings chose which of them are recorded; else ()."""
+        """Number of steps of each stage, if the settings chose the recorded steps; else ()."""
         return ()
 
     @property
     def carried_over(self) -> bool:
-        """Whether the current statement asked for steps of a run that departs from the algorithm."""
+        """Whether the current claim has used steps of a run that departs from the algorithm."""
         return self.used_weights and self.departs
 
     def assumption(self, name: str) -> Assumption:
-        """An assumption of the paper, judged on the dataset."""
+        """Check an assumption of the paper on the dataset, cached."""
         if name not in self._assumptions:
             self._assumptions[name] = self.kind.check(self.dataset, name)
         return self._assumptions[name]
 
     @property
     def assumptions(self) -> dict[str, Assumption]:
-        """All assumptions of the paper, by name."""
+        """All assumptions of the paper by name, checked."""
         return {name: self.assumption(name) for name in self.kind.assumptions}
 
     def reservation(self, assumptions: Sequence[str]) -> str:
-        """A reservation to print beside verdicts under these assumptions, which hold; "" for none."""
+        """Reservation to print with verdicts under these assumptions, which hold, or ""."""
         return ""
 
     def surest(self, assumptions: Sequence[str]) -> Evidence:
-        """The surest evidence of a verdict under these assumptions, which hold."""
+        """Strongest possible evidence of a verdict under these assumptions, which hold."""
         return Evidence.PROVED
 
     def _repr_html_(self) -> str:
-        """The dataset, the settings, and which assumptions hold."""
+        """HTML table of the dataset, settings and assumptions."""
         config = getattr(self, "config", None)
         names = [one.name for one in fields(config)] if is_dataclass(config) else []
         values = [(name, getattr(config, name)) for name in names]
@@ -154,4 +154,4 @@ class BaseRun(Generic[D]):
         return html_table(f"{type(self).__name__} of {self.dataset.name}", (), [*settings, *holds])
 
     def prepare(self) -> None:
-        """Compute the expensive quantities, before users' claims are judged in workers."""
+        """Compute the expensive quantities before workers judge users' claims."""

@@ -1,4 +1,4 @@
-"""Numbers with error bars along an index: the only form in which a quantity enters a verdict."""
+"""Series of numbers with error bars, the input of all verdicts."""
 
 import math
 import sys
@@ -19,34 +19,33 @@ if TYPE_CHECKING:
     import flint
 
 FORMULA_ROUNDING = 64 * np.finfo(float).eps
-"""Relative rounding of a closed formula of a few dozen operations in float64."""
+"""Relative rounding error of a closed formula with a few dozen operations in float64."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """A measured quantity, or a bound, entry by entry.
+    """Entries of a measured quantity or a bound, with error bars.
 
     Attributes
     ----------
     value : (entries,) array of floats, or of Fractions, integers and flint's balls (dtype object)
     radius : (entries,) array, or one number for all entries
-        Error bar: the true value lies in [value - radius, value + radius]; where it is infinite, anywhere.
+        Error bar: the true value lies in [value - radius, value + radius]; an infinite one allows any value.
     step : (entries,) array or None
-        The position of each entry on the clock.
+        Positions of the entries on the clock.
     label : tuple of str
-        What each entry is about, where it is not only a step; empty, or one an entry.
+        Labels of the entries in addition to steps; may be empty.
     log : bool
         Whether value and radius are natural logarithms of the quantity.
     evidence : Evidence
-        Exact is a series of Fractions and integers alone, without error bars; certified one whose bars are rigorous.
+        Exact for Fractions and integers without error bars; certified for rigorous error bars.
     clock : str
-        What positions count: "t", a training step, unless the statement is swept along something else, as "M".
+        Unit of positions: "t" for training steps, or another swept variable, such as "M".
 
     Raises
     ------
     ValueError
-        A value is NaN, an error bar is NaN or negative, there are more or fewer bars, steps or labels than values, or
-        the evidence is not what the values can give.
+        A value is NaN, an error bar is NaN or negative, lengths differ, or the evidence does not match the values.
 
     >>> Series([1.0, 2.0], 0.5).upper.tolist()
     [1.5, 2.5]
@@ -103,12 +102,12 @@ class Series:
 
     @property
     def known(self) -> NDArray[np.float64]:
-        """The values, NaN where the error bar is infinite."""
+        """The values; NaN for infinite error bars."""
         return np.where(self.bounded, as_floats(self.value), np.nan)
 
     @property
     def in_float64(self) -> "Series":
-        """The series in float64, with error bars for this rounding; infinite is what is beyond float64's range."""
+        """The series rounded to float64, with error bars for the rounding; overflow gives infinity."""
         if self.value.dtype == np.float64:
             return self if self.evidence is Evidence.FLOAT64 else replace(self, evidence=Evidence.FLOAT64)
         numbers = zip(self.value.tolist(), self.radius.tolist(), strict=True)
@@ -118,7 +117,7 @@ class Series:
 
     @property
     def natural(self) -> "Series":
-        """The series on its natural scale, unknown where float64 overflows.
+        """The series on its natural scale; overflow gives infinite error bars.
 
         >>> series([0.0, 1e3], radius=0.1, log=True).natural.known.tolist()
         [1.0, nan]
@@ -132,12 +131,12 @@ class Series:
         return replace(known, value=np.where(np.isfinite(value), value, 0.0), radius=radius, log=False)
 
     def along(self, statement: str) -> NDArray[np.float64]:
-        """The positions of the entries, for a statement about their logarithms.
+        """Positions of the entries, for statements about their logarithms.
 
         Raises
         ------
         ValueError
-            There are none, one is not positive, or they are not in order.
+            The series has no positions, or they are not positive and in order.
         """
         if self.step is None:
             raise ValueError(f"{statement} along steps, and the series has none")
@@ -152,22 +151,22 @@ class Series:
         return step
 
     def _end(self, sign: int) -> NDArray[Any]:
-        """An end of the error bars; infinite, never NaN, where value and radius are infinite."""
+        """An end of the error bars; infinite, not NaN, for infinite value and radius."""
         known = self.value + sign * np.where(self.bounded, self.radius, 0)
         return np.where(self.bounded, known, sign * np.inf)
 
     def taken(self, kept: NDArray[np.bool_]) -> "Series":
-        """The series at some of its entries."""
+        """Select entries by a mask."""
         label = tuple(name for name, keep in zip(self.label, kept, strict=True) if keep) if self.label else ()
         step = None if self.step is None else self.step[kept]
         return replace(self, value=self.value[kept], radius=self.radius[kept], step=step, label=label)
 
     def at(self, entry: int) -> int | float | None:
-        """The entry's position, an integer where it is whole; None without positions."""
+        """Position of an entry, an integer if whole; None without positions."""
         return None if self.step is None else position(self.step[entry])
 
     def first(self, chosen: NDArray[np.bool_]) -> int | float | None:
-        """The least position of the chosen entries, in whatever order they are; None of none, or without positions.
+        """Least position of the chosen entries, in any order; None without entries or positions.
 
         >>> Series([1.0, 2.0, 3.0], 0, np.array([9, 5, 7])).first(np.array([True, False, True]))
         7
@@ -175,7 +174,7 @@ class Series:
         return None if self.step is None or not chosen.any() else position(self.step[chosen].min())
 
     def shown(self, entry: int) -> float | None:
-        """The entry as a finite float on its natural scale, see `natural`; None where its error bar is infinite."""
+        """An entry as a finite float on the natural scale; None for infinite error bars and overflow."""
         if not math.isfinite(self.radius[entry]):
             return None
         value = float(as_floats(self.value[entry : entry + 1])[0])
@@ -184,12 +183,11 @@ class Series:
 
 
 def as_series(found: object, name: str) -> Series:
-    """Check that a claim's function of that name returned a Series.
+    """Check that a claim's function ``name`` returned a Series.
 
     Raises
     ------
     Unreportable
-        It is no Series.
     """
     if not isinstance(found, Series):
         raise unreportable(found, name, "a Series")
@@ -197,7 +195,7 @@ def as_series(found: object, name: str) -> Series:
 
 
 def natural(logarithm: float) -> float:
-    """What has this logarithm: infinite beyond float64, and 5e-324 for all that is smaller but not 0.
+    """Exponential in float64: infinite on overflow, 5e-324 on underflow, 0 only for -inf.
 
     >>> natural(0.0), natural(1e3), natural(-1e9), natural(-np.inf)
     (1.0, inf, 5e-324, 0.0)
@@ -207,7 +205,7 @@ def natural(logarithm: float) -> float:
 
 
 def is_exact(number: object) -> bool:
-    """Whether it is a Fraction or one of Python's integers; numpy's overflow without a word.
+    """Whether a number is a Fraction or a Python integer; numpy's integers overflow silently.
 
     >>> is_exact(3), is_exact(0.5), is_exact(np.int64(3))
     (True, False, False)
@@ -216,7 +214,7 @@ def is_exact(number: object) -> bool:
 
 
 def is_ball(number: object) -> bool:
-    """Whether it is one of flint's real balls."""
+    """Whether a number is a real ball of flint."""
     if isinstance(number, (float, Rational)):
         return False
     import flint
@@ -225,14 +223,14 @@ def is_ball(number: object) -> bool:
 
 
 def as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
-    """The float64 numbers nearest to them, infinite beyond float64's range."""
+    """Nearest float64 numbers, infinite on overflow."""
     if values.dtype != object:
         return values.astype(float)
     return np.array([_nearest(value)[0] for value in values.tolist()], dtype=float)
 
 
 def _nearest(value: Any, bar: float = 0.0) -> tuple[float, float]:
-    """A number in float64, and an error bar around it that holds the number's own."""
+    """A number rounded to float64, and an error bar that includes the number's own."""
     if is_ball(value):
         if not value.is_finite():
             return (math.nan if value.is_nan() else 0.0), math.inf
@@ -257,7 +255,7 @@ def _up(number: float) -> float:
 
 
 def exactly(values: Any, shape: tuple[int, ...], *, log: bool = False) -> Series | None:
-    """A series, of this shape, of numbers that are exact or balls; None if one of them is of float64.
+    """Series of exact numbers or balls, broadcast to a shape; None if a number is of another type.
 
     >>> exactly([1, Fraction(1, 3)], (2,)).evidence.value, exactly(0.5, (2,))
     ('exact', None)
@@ -279,7 +277,7 @@ def _refuse(wrong: NDArray[np.bool_], message: str) -> None:
 
 
 def position(value: Any) -> int | float:
-    """A position on a clock: an integer where it is whole.
+    """Position on a clock, an integer if whole.
 
     >>> position(np.float64(1e18)), position(0.5)
     (1000000000000000000, 0.5)
@@ -288,7 +286,7 @@ def position(value: Any) -> int | float:
 
 
 def position_text(value: Any) -> str:
-    """A position for a reader: whole ones in full, others in six digits.
+    """Format a position: integers in full, other numbers with six digits.
 
     >>> position_text(np.float64(1e18)), position_text(166.01782333014663)
     ('1000000000000000000', '166.018')
@@ -298,7 +296,7 @@ def position_text(value: Any) -> str:
 
 
 def step_from(value: float) -> int | float:
-    """The first whole step at or after a position; a float beyond `FARTHEST_STEP`, where float64 knows the size alone.
+    """First whole step at or after a position; a float beyond `FARTHEST_STEP`, where float64 is coarser than 1.
 
     >>> step_from(2.5), step_from(3), step_from(2.5e101)
     (3, 3, 2.5e+101)
@@ -307,12 +305,12 @@ def step_from(value: float) -> int | float:
 
 
 def real(values: Any) -> NDArray[np.float64]:
-    """The values in float64, infinite beyond its range.
+    """Values in float64, infinite on overflow.
 
     Raises
     ------
     ValueError
-        They are complex, if only of imaginary part 0.
+        The type is complex, even with imaginary part 0.
     """
     _refuse_complex(values)
     try:
@@ -335,7 +333,7 @@ def series(
     log: bool = False,
     clock: str = "t",
 ) -> Series:
-    """A float64 series with its error bars, one for each entry or one for all.
+    """Float64 series with error bars, one per entry or a common one.
 
     >>> series([1.0, 2.0], radius=0.5).upper.tolist()
     [1.5, 2.5]
@@ -352,10 +350,10 @@ def by_formula(
     log: bool = False,
     clock: str = "t",
 ) -> Series:
-    """The values of a closed formula in float64, with error bars for its rounding; none where it overflowed.
+    """Series of a closed formula in float64, with error bars for its rounding only; 0 on overflow.
 
-    The relative error of exp(x) is the rounding of x, so it grows with the logarithm of the value. The bars hold
-    nothing else: a trained or solved quantity needs its error bars, and `series`.
+    The relative error of exp(x) is the rounding of x, so it grows with the logarithm of the value. Trained or solved
+    quantities need their own error bars and `series`.
 
     >>> found = by_formula([1.0, 2.0, np.exp(-600)])
     >>> (found.radius / found.value / FORMULA_ROUNDING).round(9).tolist()
@@ -368,12 +366,12 @@ def by_formula(
 
 
 def exact_series(value: list[Any], *, label: tuple[str, ...] = ()) -> Series:
-    """A series of Fractions or integers, without error bars.
+    """Series of Fractions or integers, without error bars.
 
     Raises
     ------
     ValueError
-        A value is another number.
+        A value has another type.
     """
     values = np.empty(len(value), dtype=object)
     values[:] = value
@@ -381,7 +379,7 @@ def exact_series(value: list[Any], *, label: tuple[str, ...] = ()) -> Series:
 
 
 def enclosing(balls: "Iterable[flint.arb]", **more: Any) -> Series:
-    """`series` of balls at the context's precision: each error bar contains its ball, and is infinite if it is."""
+    """`series` of balls at the context's precision; error bars contain their balls, and may be infinite."""
     ends = [rounded(ball) for ball in balls]
     return series([value for value, _ in ends], radius=[radius for _, radius in ends], **more)
 

@@ -1,7 +1,7 @@
-"""Settings of a run: the fields of a paper's config, with their ranges and help, written once.
+"""Settings of a run: fields of a paper's config with ranges and help.
 
-A field that is a setting carries it as metadata, as :func:`setting` makes it. The command line makes an option of each,
-and `check` refuses bad values where a config is made.
+A setting is metadata of a field, made by :func:`setting`. The command line has an option per setting, and `check`
+validates the values of a config.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,28 +20,28 @@ MOST_JOBS = 1024
 """Largest number of jobs."""
 
 CLAIM_TIMEOUT = 600.0
-"""Seconds that a claim of the user's may take on a dataset."""
+"""Time limit in seconds of a user's claim on a dataset."""
 
 EXPORTS = ("latex", "markdown", "parquet", "pdf")
-"""Formats of `--export`: pdf is about figures, the others about tables."""
+"""Formats of `--export`: pdf for figures, the others for tables."""
 
 LARGEST_EXPONENT = 300
-"""Largest power of ten of a number, and its inverse the smallest."""
+"""Largest power of ten of a number; its negative is the smallest."""
 
 
 @dataclass(frozen=True)
 class Values:
-    """The values that a setting may have.
+    """Allowed values of a setting.
 
     Attributes
     ----------
     name : str
-        What it is called where an option's value is missing.
-    read : from a value of Python or of a TOML file to the one that a config holds, or None where it is not allowed
-    parse : from an option's text to the value to read, or an ArithmeticError or ValueError
+        Name of the value in usage messages.
+    read : from a value in Python or TOML to the one in the config, or None if not allowed
+    parse : from an option's text to the value to read; raises ArithmeticError or ValueError
     choices : tuple of str
-        Where it is one of a few names.
-    alone : the value where an option of an optional value has none, and of true; None for an option that needs one
+        Names, for a choice.
+    alone : value of an option without a number, and of true; None if the option needs one
     """
 
     name: str
@@ -66,7 +66,7 @@ class Values:
 
 
 def number(value: Any) -> int | float | None:
-    """A number of Python, NumPy or `Decimal`, an int where it is whole, though written 1e6; None for anything else.
+    """Convert a number of Python, NumPy or `Decimal`, to int if whole, also from 1e6; None for other types.
 
     >>> number(1e6), number(Decimal("2.5")), number(True), number("3"), number(Decimal("1e301"))
     (1000000, 2.5, None, None, None)
@@ -86,7 +86,7 @@ def _range(least: float, most: float) -> str:
 
 
 def whole(least: int, most: int, name: str = "number", expected: str = "") -> Values:
-    """A whole number in a range; ``expected`` says it where a bound has more than six digits.
+    """Whole numbers in a range; ``expected`` replaces the description if a bound has more than six digits.
 
     >>> whole(1, 10**6).expected
     'a whole number from 1 to 1e6'
@@ -114,7 +114,7 @@ def optional(of: Values, alone: int) -> Values:
 
 
 def real(least: float, most: float, name: str = "number", expected: str = "") -> Values:
-    """A number in a range."""
+    """Numbers in a range."""
 
     def read(value: Any) -> float | None:
         found = number(value)
@@ -124,10 +124,7 @@ def real(least: float, most: float, name: str = "number", expected: str = "") ->
 
 
 def each(of: Values, name: str, what: str, keep: Callable[[list[Any]], Iterable[Any]] = list) -> Values:
-    """Several values, or one; separated by commas in an option.
-
-    ``what`` names one, and ``keep`` orders or thins them.
-    """
+    """Lists of values, comma-separated in an option; ``what`` names an element, and ``keep`` sorts or filters them."""
 
     def read(value: Any) -> tuple[Any, ...] | None:
         found = [of.read(one) for one in (value if isinstance(value, Iterable) else [value])]
@@ -157,21 +154,21 @@ STEP_LIST = each(STEPS, "step list", "step", lambda found: sorted(set(found)))
 
 
 def one_of(*choices: str) -> Values:
-    """One of a few names."""
+    """Choice of names."""
     expected = f"one of {', '.join(choices)}"
     return Values("choice", expected, lambda value: str(value) if value in choices else None, str, choices)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A config's field as the command line offers it.
+    """A field of a config as an option of the command line.
 
     Attributes
     ----------
     only : tuple of str
-        The commands that have it; () for all.
+        Commands with this option; () for all.
     none : str
-        What None stands for; "" where it is no value.
+        Help text for None; empty if None is not allowed.
     """
 
     values: Values
@@ -181,17 +178,17 @@ class Setting:
 
 
 def setting(default: Any, values: Values, help: str, **more: Any) -> Any:
-    """A dataclass field with its default and its `Setting`."""
+    """Dataclass field with a default and a `Setting`."""
     return field(default=default, metadata={"setting": Setting(values, help, **more)})
 
 
 def settings_of(config: type) -> dict[str, Setting]:
-    """The settings among a config's fields, by name."""
+    """Settings of a config by name."""
     return {found.name: found.metadata["setting"] for found in fields(config) if "setting" in found.metadata}
 
 
 def differences(config: Any, usual: Any) -> dict[str, Any]:
-    """The fields of a config that another one has otherwise, by name."""
+    """Values of a config that differ from another one's, by name."""
     values = {found.name: getattr(config, found.name) for found in fields(config)}
     return {name: value for name, value in values.items() if value != getattr(usual, name)}
 
@@ -202,9 +199,9 @@ def with_settings(config: Any, given: Mapping[str, Any]) -> Any:
 
 
 def check(config: Any) -> None:
-    """Refuse a config with a value that a setting may not have; None is one where the setting gives it a meaning.
+    """Validate the values of a config; None is allowed if the setting has a text for it.
 
-    The config then holds the values as they are kept: steps of 1e6 as a whole number, and none of NumPy's types.
+    Values are converted in place: steps of 1e6 to int, NumPy's types to Python's.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Verdicts: an audit's finding on one statement and one dataset."""
+"""Verdicts: the finding of an audit on one statement and one dataset."""
 
 import json
 import math
@@ -23,14 +23,14 @@ from marginaudit.claims.values.reportable import (
 from marginaudit.orders.notebook import html_table, in_json
 
 LEAST = sys.float_info.min
-"""The least float with all its digits: a bound of it says > 0, and one of its negative < 0."""
+"""Least normal float; as a bound it stands for > 0, and its negative for < 0."""
 
 LONGEST_DETAIL = 5000
-"""Characters of a detail or a witness that a notebook shows."""
+"""Longest detail or witness in a notebook, in characters."""
 
 
 class Verdict(StrEnum):
-    """The outcomes, worst first."""
+    """Outcomes of an audit, worst first."""
 
     VIOLATED = "violated"
     BROKEN = "broken"
@@ -41,10 +41,10 @@ class Verdict(StrEnum):
 
 
 class Evidence(StrEnum):
-    """How sure a verdict is, surest first.
+    """Certainty of a verdict, surest first.
 
-    A proof for every step, which this project has or of which a paper from elsewhere says so; rational arithmetic or a
-    checked certificate; an enclosure; float64 with error bars.
+    A proof for every step, by this project or claimed by an external paper; rational arithmetic or a checked
+    certificate; an enclosure; float64 with error bars.
     """
 
     PROVED = "proved"
@@ -60,7 +60,7 @@ class Evidence(StrEnum):
 
 
 def weakest(*evidence: Evidence) -> Evidence:
-    """The least sure of several.
+    """The weakest of several pieces of evidence.
 
     >>> print(weakest(Evidence.EXACT, Evidence.FLOAT64, Evidence.CERTIFIED))
     float64
@@ -69,7 +69,7 @@ def weakest(*evidence: Evidence) -> Evidence:
 
 
 class Output(Flag):
-    """Outputs in which a field of a row is a column."""
+    """Outputs with a column for a field of a row."""
 
     JSON = auto()
     """report.json."""
@@ -78,11 +78,11 @@ class Output(Flag):
     CSV = auto()
     """verdicts.csv and verdicts.parquet."""
     TABLE = auto()
-    """A few columns for readers: the terminal, LaTeX, Markdown, a notebook."""
+    """Short tables: terminal, LaTeX, Markdown, notebook."""
     SWEEP = auto()
-    """``CLAIM:column`` of a sweep that audits."""
+    """``CLAIM:column`` of a sweep with audits."""
     KEPT = auto()
-    """What comparisons read, and the fixture `bound_constants` keeps."""
+    """Columns read by `compare` and stored by the `bound_constants` fixture."""
 
 
 ALL_ROWS = Output.JSON | Output.FRAME | Output.CSV
@@ -96,7 +96,7 @@ def column(outputs: Output) -> dict[str, Output]:
 
 
 def columns(row: type, output: Output) -> "tuple[Field[Any], ...]":
-    """The fields of a row that are columns of an output.
+    """Fields of a row that are columns of an output.
 
     >>> [known.name for known in columns(Finding, Output.TABLE)]
     ['verdict', 'evidence', 'measured', 'bound', 'slack', 'informative_from']
@@ -106,14 +106,14 @@ def columns(row: type, output: Output) -> "tuple[Field[Any], ...]":
 
 @dataclass(frozen=True)
 class Curve:
-    """The measured quantity along the steps, for plots, with its bounds or the limit that is predicted.
+    """Measured quantity along the steps, for plots, with its bounds or predicted limit.
 
-    Values are natural; a bound that is not finite is left as it is. ``part`` names the part of a statement of several.
+    Values are on the natural scale; bounds may be infinite. ``part`` names a part of a conjunction.
 
     Raises
     ------
     Unreportable
-        A column is none of numbers, or they differ in length.
+        A column does not consist of numbers, or columns differ in length.
     """
 
     step: list[Any]
@@ -126,7 +126,7 @@ class Curve:
     part: str = ""
 
     def __post_init__(self) -> None:
-        """Make its columns lists of plain numbers."""
+        """Convert columns to lists of plain numbers."""
         for name in ("clock", "part"):
             if not isinstance(text := getattr(self, name), str):
                 raise unreportable(text, f"curve.{name}", "text")
@@ -141,48 +141,48 @@ class Curve:
 
 @dataclass(frozen=True)
 class Finding:
-    """A verdict with its numbers, as a judgement gives it.
+    """Verdict of a judgement, with its numbers.
 
     Attributes
     ----------
     verdict : Verdict
     evidence : Evidence
     measured, bound : float or None
-        At the worst entry: the one with the least room between the two, of those where the statement speaks and, if
-        the run has any, its bound says something. None where the run has none where it speaks, as slack and worst_step.
-        5e-324, of slack too, stands for all that is smaller and not 0.
+        Values at the worst entry, the one with the least room among those to which the statement applies and, if there
+        are any, with an informative bound. None, as slack and worst_step, if the statement applies to no entry.
+        5e-324 stands for smaller positive numbers, also as a slack.
     slack : float or None
-        There, above 1 where there is room: bound / measured under an upper bound, measured / bound above a lower one,
-        and the other way round for negative numbers. None of an equality or a limit.
+        bound / measured for an upper bound, measured / bound for a lower one, inverted for negative numbers; above 1
+        there is room. None for equalities and limits.
     side : "upper", "lower" or None
-        Which bound these numbers are about; None where they are about none, as for an equality or a limit.
+        The bound of these numbers; None without one, as for equalities and limits.
     constant : float or None
-        For a statement that hides one: the tightest constant that makes it true on all that was run, the smallest
-        for an upper bound and the largest for a lower one.
+        For a hidden constant: the tightest one valid on the whole run, smallest for an upper bound and largest for a
+        lower one.
     repeats_within : float or None
-        By how much, relative, slack and constant can come out worse in another run with the same error bars.
+        Relative amount by which slack and constant can be worse in another run with the same error bars.
     worst_step, first_violation, informative_from : number or None
-        Positions on the clock along which the statement was audited, integers where they are whole.
+        Positions on the statement's clock, integers if whole.
     beyond_the_run : bool
-        Whether the statement speaks only of what lies beyond the run.
+        Whether the statement applies only beyond the run.
     needs : str
-        Then from where it speaks, and where the run ends: ``T ≥ 8.3e+08, run has 900``.
+        In that case, the start of its range and the end of the run: ``T ≥ 8.3e+08, run has 900``.
     failed_assumption : str
-        Of a statement that is not applicable, the name of the assumption, its own or of its source's setting, that
-        fails on the dataset; "" where another reason makes it so.
+        For a statement that is not applicable, the name of the failed assumption, of the claim or of its source's
+        setting; "" for another reason.
     detail : str
-        In words: the failed assumption with its witness, the allowance, the worst entry, the cause.
+        Message: the failed assumption with its witness, the allowance, the worst entry, the cause.
     witness : mapping or None
-        The evidence against, as plain JSON data.
+        Witness of a violation, as plain JSON data.
     curve : Curve or None
     left_out : str
-        In words, which of the steps that the statement speaks of were not recorded, where recorded ones do not speak
-        for them; an audit calls no statement true then that nothing else speaks for.
+        Message on steps of the statement that recorded steps do not represent; with it, an audit accepts "holds" only
+        by other evidence.
 
     Raises
     ------
     Unreportable
-        It has NaN for a number, or parts that are no number, no text or no JSON.
+        A number is NaN, or a field has the wrong type or is not JSON.
 
     >>> Finding(Verdict.HOLDS, measured=float("nan"))
     Traceback (most recent call last):
@@ -209,7 +209,7 @@ class Finding:
     left_out: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
-        """Make its numbers and texts plain, and check the rest."""
+        """Convert numbers and texts to plain types, and check the other fields."""
         texts = [known.name for known in fields(Finding) if known.type is str]
         try:
             verdict, evidence = Verdict(self.verdict), Evidence(self.evidence)
@@ -252,14 +252,14 @@ class Finding:
 NO_NUMBERS: Mapping[str, Any] = {
     known.name: None for known in fields(Finding) if known.type == Number or known.name == "worst_step"
 }
-"""Replaces the numbers of a measurement that did not decide."""
+"""Fields that remove the numbers of an undecided measurement."""
 
 
 def where_it_speaks(found: Finding, said: str) -> dict[str, Any]:
-    """Changes to a finding whose numbers are from outside the statement's range: they move to the detail.
+    """Changes to a finding with numbers from outside the statement's range: they move to the detail.
 
-    Where it speaks and its bound says nothing yet, the verdict is `vacuous`, with the numbers from there. ``said`` is
-    the detail so far.
+    Findings within the range, but with an uninformative bound, are `vacuous` and keep their numbers. ``said`` is the
+    detail so far.
 
     >>> found = Finding(Verdict.HOLDS, measured=2.0, bound=3.0, slack=1.5, worst_step=900, informative_from=1792314)
     >>> changes = where_it_speaks(found, "")
@@ -289,11 +289,10 @@ def where_it_speaks(found: Finding, said: str) -> dict[str, Any]:
 
 
 def headroom(finding: Finding) -> tuple[float, ...]:
-    """Powers of ten between the measured value and its bound, positive where the bound is kept.
+    """Powers of ten between the measured value and its bound, positive if the bound holds.
 
-    Two of a bound along steps: where it first says something, and at the end, in the tightest entry there. One of
-    a bound that has a slack alone, none of a statement that is no bound or has no slack, nor of negative numbers, whose
-    ratio is no such room.
+    Two numbers for a bound along steps: at its first informative step and at the end, for the tightest entry there. One
+    for a bound with a slack only. Empty for other statements, without a slack, and for negative numbers.
 
     >>> curve = Curve([1, 10, 100], [1e-3, 1e-4, 1e-5], upper=[9.0, 1.0, 1.0], vacuous_above=2.0)
     >>> headroom(Finding(Verdict.HOLDS, side="upper", slack=1e4, worst_step=10, informative_from=5, curve=curve))
@@ -315,7 +314,7 @@ def headroom(finding: Finding) -> tuple[float, ...]:
 
 
 def _powers(finding: Finding, curve: Curve, at: int) -> float | None:
-    """Powers of ten between an entry and its nearer bound; None where the statement does not apply or is vacuous."""
+    """Powers of ten between an entry and its nearer bound; None if the statement does not apply or is vacuous."""
     measured = curve.measured[at]
     pairs = []
     if curve.upper is not None:
@@ -331,9 +330,7 @@ def _powers(finding: Finding, curve: Curve, at: int) -> float | None:
 
 
 def needed(of: str, least: float | None, there: float | None) -> str:
-    """The size from which on a statement applies, and that of the run, in words.
-
-    Nothing where no size is known to be enough.
+    """Message with the least size for a statement to apply, and the run's size; "" if no sufficient size is known.
 
     >>> needed("T", 831104000.5, 900), needed("t", 1e6, None), needed("t", None, 900), needed("t", math.inf, 900)
     ('T ≥ 8.311e+08, run has 900', 't ≥ 1e+06', '', '')
@@ -344,8 +341,8 @@ def needed(of: str, least: float | None, there: float | None) -> str:
 
 
 def not_applicable(detail: str, witness: Mapping[str, Any] | None = None, *, failed: str = "") -> Finding:
-    """The statement says nothing about this dataset, as its tokens and samples show by themselves.
+    """Finding for a statement that does not apply to the dataset, by exact properties of the data.
 
-    ``failed`` is the assumption that fails on it.
+    ``failed`` is the failed assumption.
     """
     return Finding(Verdict.NOT_APPLICABLE, Evidence.EXACT, detail=detail, witness=witness, failed_assumption=failed)
