@@ -8,8 +8,8 @@ from marginaudit.claims.values.json_data import finite
 from marginaudit.claims.values.numbers import NONE
 from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import InputError
-from marginaudit.reports.compare.reading import SHA256, Side
-from marginaudit.reports.compare.worse import Change, Direction, changes
+from marginaudit.reports.compare.reading import SHA256, ComparedAudit
+from marginaudit.reports.compare.worse import Change, ChangeDirection, changes
 from marginaudit.reports.page.small import small_page
 
 DIGITS_OF_A_HASH = 12
@@ -22,7 +22,7 @@ FAILING = (Verdict.VIOLATED, Verdict.BROKEN)
 
 
 @dataclass(frozen=True)
-class Comparison:
+class AuditComparison:
     """Differences between two audits.
 
     Attributes
@@ -33,8 +33,8 @@ class Comparison:
         Sorted by direction, worse first, then in the order of the old audit.
     """
 
-    old: Side
-    new: Side
+    old: ComparedAudit
+    new: ComparedAudit
     settings: list[tuple[str, Any, Any]]
     changes: list[Change]
 
@@ -78,14 +78,14 @@ class Comparison:
         }
 
 
-def _in_words(side: Side, name: str) -> Any:
+def _in_words(side: ComparedAudit, name: str) -> Any:
     value = side.settings.get(name)
     if value is None:
         return "default" if name in side.settings and not name.startswith(SHA256) else NONE
     return str(value)[:DIGITS_OF_A_HASH] if name.startswith(SHA256) else value
 
 
-def compare(old: Side, new: Side) -> Comparison:
+def compare(old: ComparedAudit, new: ComparedAudit) -> AuditComparison:
     """Compare two audits."""
     names = dict.fromkeys([*old.settings, *new.settings])
     settings = [
@@ -101,12 +101,12 @@ def compare(old: Side, new: Side) -> Comparison:
         elif one is not None:
             found.append(Change(*key, "row", one.verdict.value, None, "gone", f"gone: {one.verdict}"))
         elif other is not None:
-            direction: Direction = "worse" if other.verdict in FAILING and other.premise == "met" else "added"
+            direction: ChangeDirection = "worse" if other.verdict in FAILING and other.premise == "met" else "added"
             found.append(Change(*key, "row", None, other.verdict.value, direction, f"added: {other.verdict}"))
-    return Comparison(old, new, settings, sorted(found, key=lambda change: ORDER.index(change.direction)))
+    return AuditComparison(old, new, settings, sorted(found, key=lambda change: ORDER.index(change.direction)))
 
 
-def page(found: Comparison) -> str:
+def page(found: AuditComparison) -> str:
     """Self-contained HTML page of a comparison."""
     old, new = found.old.where, found.new.where
     return small_page("marginaudit.reports.compare", "compare.html", old=old, new=new, found=found, counts=found.counts)

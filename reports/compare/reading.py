@@ -36,7 +36,7 @@ class _Report(TypedDict):
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedAudit:
     """An audit to compare.
 
     Attributes
@@ -54,7 +54,7 @@ class Side:
     settings: Mapping[str, Any]
 
 
-def read_report(path: Path) -> Side:
+def read_report(path: Path) -> ComparedAudit:
     """Read an audit from a report.json, its folder, or a file of the fixture `bound_constants` (rows only).
 
     Raises
@@ -67,7 +67,7 @@ def read_report(path: Path) -> Side:
     return side_of(parsed_json(utf_8_text(file_content(file, REPORT), where), where), where)
 
 
-def side_of(document: Any, where: str) -> Side:
+def side_of(document: Any, where: str) -> ComparedAudit:
     """Parse the audit in a report's document.
 
     Raises
@@ -77,7 +77,7 @@ def side_of(document: Any, where: str) -> Side:
     """
     report = validated(_Report, document, where)
     places = (f"{where}: /verdicts/{i}" for i in range(len(report["verdicts"])))
-    return Side(where, rows_by_key(zip(places, report["verdicts"], strict=False)), _settings(report))
+    return ComparedAudit(where, rows_by_key(zip(places, report["verdicts"], strict=False)), _settings(report))
 
 
 def rows_by_key(documents: Iterable[tuple[str, Any]]) -> dict[tuple[str, str], ReportRow]:
@@ -122,13 +122,13 @@ class _Sweep:
     def varied(self) -> set[str]:
         return {name for name in self.made if name in ("dataset", "seed") or len({run[name] for run in self.table}) > 1}
 
-    def side(self, varied: Collection[str]) -> Side:
+    def side(self, varied: Collection[str]) -> ComparedAudit:
         """The sweep's audits, with datasets named by the ``varied`` columns; constant columns become settings."""
         names = [name for name in self.made if name in varied]
         settings = {name: printable(self.table[0][name]) for name in self.made if name not in varied and self.table}
         versions = ", ".join(sorted({printable(run["versions"]) for run in self.table}))
         documents = _documents(self.table, names, self.where)
-        return Side(self.where, rows_by_key(documents), {**settings, "versions": versions})
+        return ComparedAudit(self.where, rows_by_key(documents), {**settings, "versions": versions})
 
 
 def _sweep(path: Path) -> _Sweep:
@@ -149,7 +149,7 @@ def _sweep(path: Path) -> _Sweep:
     return _Sweep(where, table, header[: header.index("seed") + 1])
 
 
-def read_sides(*paths: Path) -> list[Side]:
+def read_sides(*paths: Path) -> list[ComparedAudit]:
     """Read audits from reports or their folders, files of stored rows, and sweeps.
 
     Unfinished runs of a sweep have no row. Datasets of sweeps are named by their seed and all columns that any of the

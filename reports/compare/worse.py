@@ -19,7 +19,7 @@ SCALES: dict[str, Sequence[str]] = {
 }
 """Grades by field, worst first."""
 
-Direction: TypeAlias = Literal["worse", "gone", "added", "better"]
+ChangeDirection: TypeAlias = Literal["worse", "gone", "added", "better"]
 
 Difference: TypeAlias = tuple[str, str | float | None, str | float | None, bool, str]
 """Field, old value, new value, whether it is worse, and text."""
@@ -46,7 +46,7 @@ class Change:
     what: str
     old: str | float | None
     new: str | float | None
-    direction: Direction
+    direction: ChangeDirection
     text: str
 
 
