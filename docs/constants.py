@@ -21,7 +21,7 @@ from marginaudit.reports.command.tighten import MEANING
 from marginaudit.reports.page.files import write_whole
 from marginaudit.reports.processes import one_thread
 from marginaudit.reports.tighten.fit import Exponent, Tightened, tightened
-from marginaudit.reports.tighten.measure import DRAWN, Case, Measured, cases, measured
+from marginaudit.reports.tighten.measure import DRAWN, DesignPoint, Measured, cases, measured
 
 HERE = Path(__file__).parent
 PAGE = HERE / "constants.md"
@@ -43,7 +43,7 @@ dash where the data support none.
 `python docs/constants.py` makes this page.
 """
 
-Made: TypeAlias = list[tuple[Case, Any]]
+Made: TypeAlias = list[tuple[DesignPoint, Any]]
 """Cases and their runs."""
 
 

@@ -34,7 +34,7 @@ GIVEN = "given"
 
 
 @dataclass(frozen=True)
-class Case:
+class DesignPoint:
     """A dataset, its config, and the settings chosen by a design.
 
     Attributes
@@ -82,7 +82,7 @@ class Entries:
 class Measured:
     """Result for a claim on a case: verdict, factors of the run, and entries of each side of the bound."""
 
-    case: Case
+    case: DesignPoint
     finding: Finding
     clock: str
     factors: Mapping[str, float]
@@ -107,7 +107,7 @@ def bounded(claim: Claim) -> Bounded:
     return claim.judgement
 
 
-def cases(paper: Paper, config: Any, given: Sequence[Any]) -> list[Case]:
+def cases(paper: Paper, config: Any, given: Sequence[Any]) -> list[DesignPoint]:
     """Cases of the paper's designs, then of the given datasets; by default the built-in cases."""
     found = []
     generators = paper.sweeps.generators if paper.sweeps else {}
@@ -121,9 +121,9 @@ def cases(paper: Paper, config: Any, given: Sequence[Any]) -> list[Case]:
             of_data = {name: value for name, value in point.items() if name not in settings}
             words = " ".join(f"{name}={value}" for name, value in of_data.items())
             dataset = replace(make(**of_data, seed=seed), name=f"{design.generator} {words} seed={seed}")
-            found.append(Case(design.generator, dataset, replace(config, **settings), settings))
-    found += [Case(GIVEN, dataset, config, {}) for dataset in given]
-    return found or [Case(GIVEN, make(), config, {}) for make in paper.kind.cases.values()]
+            found.append(DesignPoint(design.generator, dataset, replace(config, **settings), settings))
+    found += [DesignPoint(GIVEN, dataset, config, {}) for dataset in given]
+    return found or [DesignPoint(GIVEN, make(), config, {}) for make in paper.kind.cases.values()]
 
 
 def levels_of(design: Design, paper: Paper, config: Any) -> dict[str, tuple[Any, ...]]:
@@ -142,7 +142,7 @@ class MeasureTask(Task):
 
     claim: Claim
     paper: Paper
-    case: Case
+    case: DesignPoint
 
     @property
     def key(self) -> str | None:
@@ -222,7 +222,7 @@ def until(deadline: float, tasks: Sequence[Task], jobs: int) -> Iterator[tuple[A
                 yield task, document
 
 
-def measured(claim: Claim, paper: Paper, case: Case, run: BaseRun[Any]) -> Measured | Finding:
+def measured(claim: Claim, paper: Paper, case: DesignPoint, run: BaseRun[Any]) -> Measured | Finding:
     """Measure a claim on a run; only the finding if the claim does not apply.
 
     Raises

@@ -28,7 +28,7 @@ from marginaudit.reports.ntp.paper import PAPER as NTP
 from marginaudit.reports.starts.paper import MeanRun, Numbers
 from marginaudit.reports.study.task import Task
 from marginaudit.reports.tighten.fit import Tightened, tightened
-from marginaudit.reports.tighten.measure import DRAWN, Case, Measured, MeasureTask, cases, measured, until
+from marginaudit.reports.tighten.measure import DRAWN, DesignPoint, Measured, MeasureTask, cases, measured, until
 from marginaudit.reports.tighten.picture import picture
 from tests.command_line import Command, dataset_file
 from tests.third_paper.installed import forget_papers, install
@@ -260,7 +260,7 @@ def test_entries_without_an_error_bar_are_counted_and_left_out() -> None:
 def test_the_constant_is_the_inverse_of_the_slack_that_an_audit_finds(steps2: int, which: str) -> None:
     """The run of 900 steps ends before the bound says anything, and has its slack from all steps."""
     known, data = LEDGER["ntp.theorem1.direction"], CASES["example-1"]()
-    case = Case("given", data, Config(steps2=steps2), {})
+    case = DesignPoint("given", data, Config(steps2=steps2), {})
     found = measured(known, NTP, case, Run(data, case.config))
     assert isinstance(found, Measured)
     assert found.finding.slack == pytest.approx(1 / getattr(tightened("upper", [found]), which), rel=1e-6, abs=0)
