@@ -12,8 +12,7 @@ from marginaudit.claims.standing import Fault
 from marginaudit.claims.values.numbers import bound, brief
 from marginaudit.claims.verdict import Output, Verdict
 from marginaudit.orders import counted, shortened
-from marginaudit.reports.audit.auditing import Audit
-from marginaudit.reports.audit.auditing import Row as AuditRow
+from marginaudit.reports.audit.auditing import Audit, Row
 from marginaudit.reports.command.console import print_line, print_summary, print_table, width
 from marginaudit.reports.page.theorems import accused, failing, statement_names
 from marginaudit.reports.tally import cause, counts, others_in_words
@@ -23,7 +22,7 @@ WIDE, WIDER = 118, 150
 
 LONGEST_REASON = 100
 
-Row = Mapping[str, Any]
+RowDocument = Mapping[str, Any]
 
 
 def print_verdicts(audit: Audit, *, one_by_one: bool) -> None:
@@ -52,13 +51,13 @@ def print_verdicts(audit: Audit, *, one_by_one: bool) -> None:
         print_line(what_fails_in_words(violated))
 
 
-def _accused_first(row: AuditRow) -> tuple[Any, ...]:
+def _accused_first(row: Row) -> tuple[Any, ...]:
     return not accused(row.claim, row.paper), row.standing.gravity
 
 
-def _print_rows(rows: Sequence[Row], names: Mapping[str, str]) -> None:
+def _print_rows(rows: Sequence[RowDocument], names: Mapping[str, str]) -> None:
     if width() < WIDE:
-        of_claims: dict[str, list[Row]] = {}
+        of_claims: dict[str, list[RowDocument]] = {}
         for row in rows:
             of_claims.setdefault(row["claim"], []).append(row)
         print_table("Verdicts", ("claim", "verdicts", "worst"), [_in_short(*found) for found in of_claims.items()])
@@ -70,9 +69,9 @@ def _print_rows(rows: Sequence[Row], names: Mapping[str, str]) -> None:
     print_table("Verdicts", header, [[_shown(row, name, names) for name in columns] for row in rows])
 
 
-def what_fails(rows: Sequence[AuditRow], names: Mapping[str, str]) -> list[str]:
+def what_fails(rows: Sequence[Row], names: Mapping[str, str]) -> list[str]:
     """Lines per cause: the mistake, then one line per statement that shares it, with its datasets."""
-    of_causes: dict[str, dict[str, list[AuditRow]]] = {}
+    of_causes: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
         of_causes.setdefault(cause(row.claim), {}).setdefault(row.claim.id, []).append(row)
     lines = []
@@ -88,7 +87,7 @@ def what_fails(rows: Sequence[AuditRow], names: Mapping[str, str]) -> list[str]:
     return lines
 
 
-def what_is_broken(rows: Sequence[AuditRow], names: Mapping[str, str]) -> list[str]:
+def what_is_broken(rows: Sequence[Row], names: Mapping[str, str]) -> list[str]:
     """Two lines per broken statement and reason: statement with datasets, then the reason."""
     datasets: dict[tuple[str, str], list[str]] = {}
     for row in rows:
@@ -100,7 +99,7 @@ def what_is_broken(rows: Sequence[AuditRow], names: Mapping[str, str]) -> list[s
     return lines
 
 
-def what_fails_in_words(rows: Sequence[AuditRow]) -> str:
+def what_fails_in_words(rows: Sequence[Row]) -> str:
     """Counts of violated statements: printed ones with their causes, then others."""
     found = counts({row.claim.id: (row.claim, row.standing) for row in rows}.values())
     false = ", ".join(f"{found[fault.value]} {fault.value}" for fault in Fault if found[fault.value])
@@ -113,7 +112,7 @@ def what_fails_in_words(rows: Sequence[AuditRow]) -> str:
     return f"Violated: {'; '.join(parts)}."
 
 
-def why_not_applicable(rows: Sequence[Row]) -> list[tuple[int, str, str]]:
+def why_not_applicable(rows: Sequence[RowDocument]) -> list[tuple[int, str, str]]:
     """Count, text and datasets of each reason, most common first.
 
     >>> rows = [
@@ -135,7 +134,7 @@ def why_not_applicable(rows: Sequence[Row]) -> list[tuple[int, str, str]]:
     return [(count, why, ", ".join(datasets[why])) for why, count in counts.most_common()]
 
 
-def _shown(row: Row, name: str, names: Mapping[str, str]) -> Any:
+def _shown(row: RowDocument, name: str, names: Mapping[str, str]) -> Any:
     if name == "bound":
         return Text(bound(row), justify="right")
     if name == "evidence":
@@ -145,7 +144,7 @@ def _shown(row: Row, name: str, names: Mapping[str, str]) -> Any:
     return row[name]
 
 
-def _in_short(claim: str, rows: Sequence[Row]) -> tuple[str, str, str]:
+def _in_short(claim: str, rows: Sequence[RowDocument]) -> tuple[str, str, str]:
     counts = Counter(row["verdict"] for row in rows)
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict in counts)
     carried = sum(row["premise"] != "met" for row in rows)
