@@ -14,7 +14,7 @@ from marginaudit.claims.row import ReportRow, names
 from marginaudit.claims.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, SECONDS, settings_of
 from marginaudit.claims.verdict import Output
 from marginaudit.orders import InputError, printable, shown
-from marginaudit.reports.audit.auditing import Audit, audited, distinct_names
+from marginaudit.reports.audit.auditing import Audit, distinct_names
 from marginaudit.reports.audit.ledger import all_papers, configs_of, matching_ids
 from marginaudit.reports.audit.plugins import warn
 from marginaudit.reports.audit.sources import (
@@ -33,11 +33,10 @@ from marginaudit.reports.compare.changes import compare
 from marginaudit.reports.compare.reading import read_sides, side_of
 from marginaudit.reports.compare.worse import Change
 from marginaudit.reports.page.exports import tables_of
-from marginaudit.reports.page.write import write_report
 from marginaudit.reports.plots.measured import curve_title, measured_figure
 from marginaudit.reports.plots.style import fit_titles, plot_settings
-from marginaudit.reports.study.audit import audit_datasets
-from marginaudit.reports.study.store import Store
+from marginaudit.reports.study.audit import audit_datasets, write_audit
+from marginaudit.reports.study.executor import Executor
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,12 +83,12 @@ class Report(Audit):
         KeyError
             There is no such claim or dataset, or no verdict of that claim on that dataset.
         InputError
-            There is nothing along steps; or it was judged in another process, as with ``jobs`` above 1.
+            There is nothing along steps.
         """
         finding = self.verdict(claim, dataset)
         name = dataset or self.audited[0].name
         if finding.curve is None:
-            expected = "a bound or a limit along steps, judged in this process"
+            expected = "a bound or a limit along steps"
             raise InputError(f"{claim} on {printable(name)}", got="no values along steps", expected=expected)
         figure = measured_figure(curve_title(name, claim), finding.curve, finding)
         with plot_settings():
@@ -152,7 +151,7 @@ class Report(Audit):
         for name in wanted:
             if name not in EXPORTS:
                 raise InputError("exports", got=shown(name), expected=f"of {', '.join(EXPORTS)}")
-        write_report(self, Path(folder), lambda _: None, wanted)
+        write_audit(self, Path(folder), Executor(), exports=wanted)
         return Path(folder) / "report.html"
 
 
@@ -180,7 +179,7 @@ def audit(
         Runs of your own of the one dataset, in .npz files that `marginaudit.record.Recorder` writes: each is judged
         beside ours, as a dataset of its name.
     jobs : int
-        Datasets judged at a time; with more than one, in other processes, and the report has no runs.
+        Datasets judged at a time; with more than one, in other processes, whose runs the report trains anew if asked.
     claim_timeout : float
         Seconds that a claim of your own may take on a dataset.
 
@@ -212,20 +211,9 @@ def audit(
     named = trajectory if isinstance(trajectory, Mapping) else {} if trajectory is None else {"": trajectory}
     recorded = [(name or Path(path).stem, Path(path)) for name, path in named.items()]
     sources = distinct_names(with_trajectories(sources, recorded, configs), lambda _: None)
-    if jobs > 1:
-        judged = audit_datasets(
-            sources,
-            chosen,
-            configs,
-            jobs=jobs,
-            progress=_quiet,
-            done=lambda *_: None,
-            claim_timeout=claim_timeout,
-            store=Store(None),
-        ).audited
-    else:
-        judged = tuple(audited(source, chosen, configs[source.paper.name], _quiet, claim_timeout) for source in sources)
-    return Report(tuple(chosen), configs, judged)
+    with Executor(jobs) as executor:
+        judged = audit_datasets(sources, chosen, configs, executor, claim_timeout=claim_timeout)
+    return Report(judged.claims, judged.configs, judged.audited)
 
 
 def conform(data: Any, file: str | PathLike[str], **settings: Any) -> Conformity:
@@ -256,10 +244,6 @@ def conform(data: Any, file: str | PathLike[str], **settings: Any) -> Conformity
             got, expected = "no setting of that name", ", ".join(settings_of(type(known)))
             raise InputError(f"conform {shown(name)}", got=got, expected=expected)
     return compare(Path(file), replace(known, **settings), lambda _: None)
-
-
-def _quiet(_dataset: str, _what: str) -> Any:
-    return lambda _steps: None
 
 
 def _claims(wanted: str | Claim | Iterable[str | Claim] | None, papers: Sequence[Paper]) -> list[Claim]:

@@ -1,16 +1,19 @@
 """Hypothesis: the same examples on every run of the tests, many and other ones for `make fuzz`; no clock.
 
 Audits run in one process unless a test says otherwise, and no test finds what another one's audit has kept but the
-papers' own figures and pages of proofs, which depend on the code alone.
+graphs of statements and pages of proofs, which depend on the code alone.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.study.audit import FigureTask, ProofsTask
 from marginaudit.reports.study.store import Store
 from tests.command_line import Command
 
@@ -31,12 +34,25 @@ def one_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def figures_drawn_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Share papers' figures and pages of proofs, which take most of a small audit's time, between all tests."""
+def pages_made_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Share graphs of statements and pages of proofs, which take most of a small audit's time, between all tests."""
     base = tmp_path_factory.getbasetemp()
-    shared, once = Store((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "drawn"), Store.once
+    shared = Store((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "drawn")
+
+    def once(compute: Callable[..., Any]) -> Callable[..., Any]:
+        def computed(task: Any, *progress: Any) -> Any:
+            own = isinstance(task, FigureTask) and not task.figure.name.startswith("statements of ")
+            if own or all(task.paper is not paper for paper in PAPERS):
+                return compute(task, *progress)
+            if (found := shared.read(task.key)) is None:
+                shared.write(task.key, found := compute(task, *progress))
+            return found
+
+        return computed
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Store, "once", lambda own, *made: once(shared if own.cache and not own.fresh else own, *made))
+        for kind in (FigureTask, ProofsTask):
+            patch.setattr(kind, "compute", once(kind.compute))
         yield
 
 

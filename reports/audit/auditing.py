@@ -1,5 +1,6 @@
 """The audit: every claim on every dataset, and the report's data."""
 
+import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -33,6 +34,11 @@ DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint
 
 Progress = Callable[[str, str], Callable[[int], None]]
 """Takes a dataset's name and what is under way; the function that it returns takes the training steps done."""
+
+
+def quiet(_dataset: str, _what: str) -> Callable[[int], None]:
+    """Ignore progress."""
+    return lambda _steps: None
 
 
 @dataclass(frozen=True)
@@ -132,21 +138,32 @@ class Shown:
 class Audited:
     """One dataset and its findings.
 
+    It is pickled without its source, config and run, so that reading it back needs no paper.
+
     Attributes
     ----------
-    findings : by claim's id, in the ledger's order
-    document : what the report says of the dataset: plain data
-    run : BaseRun or None
-        What measured them; None where that was in another process, or earlier.
+    findings : by claim's id, in the ledger's order, with their curves
+    document : what the report says of the dataset: plain JSON data
     shown : Shown or None
-        None where it has not been drawn: there is a run to draw.
+        None where it has not been drawn.
+    run_here : BaseRun or None
+        What measured them, if that was in this process and is kept.
     """
 
     source: Source
+    config: Any
     findings: Mapping[str, ReportRow]
     document: Mapping[str, Any]
-    run: BaseRun[Any] | None = None
     shown: Shown | None = None
+    run_here: BaseRun[Any] | None = field(default=None, compare=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("findings", "document", "shown")}
+
+    @cached_property
+    def run(self) -> BaseRun[Any]:
+        """What measured the findings, or a new run of the same dataset and settings."""
+        return self.source.run(self.config, lambda _: None) if self.run_here is None else self.run_here
 
     @property
     def name(self) -> str:
@@ -164,8 +181,6 @@ class Audit:
     configs : how training was run, by paper
     audited : one for each dataset, in the order given
     made : the provenance: date, command, processor, commit
-    figures : files of `illustrations` and graphs of statements by name, each by ending; of those that are drawn
-    proofs : the papers' pages of proofs by name; None where they are not made yet
     claims_file : the path of the file of claims as it was given, whatever its characters; None where there is none
     """
 
@@ -173,8 +188,6 @@ class Audit:
     configs: Mapping[str, Any]
     audited: tuple[Audited, ...]
     made: Mapping[str, Any] = field(default_factory=provenance)
-    figures: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
-    proofs: Mapping[str, str] | None = None
     claims_file: str | None = None
 
     @property
@@ -183,8 +196,8 @@ class Audit:
         return tuple(one.source for one in self.audited)
 
     @property
-    def runs(self) -> tuple[BaseRun[Any] | None, ...]:
-        """The run of each dataset; None where it was in another process."""
+    def runs(self) -> tuple[BaseRun[Any], ...]:
+        """The run of each dataset, made anew where another process judged it."""
         return tuple(one.run for one in self.audited)
 
     @cached_property
@@ -304,20 +317,22 @@ def audited(
             else:
                 run.prepare()
                 findings[claim.id] = judged_in_worker(claim, run, claim_timeout)
-        return Audited(source, findings, dataset_document(source, run), run)
+        return Audited(source, config, findings, dataset_document(source, run), run_here=run)
 
 
 def dataset_document(source: Source, run: BaseRun[Any]) -> dict[str, Any]:
     """A dataset in report.json: its origin, its assumptions with witnesses, facts and tables."""
-    return {
+    document = {
         "name": source.dataset.name,
         "paper": source.paper.name,
         "origin": source.origin,
         "sha256": source.sha256,
-        "assumptions": finite(as_document(run.assumptions)),
+        "assumptions": as_document(run.assumptions),
         **source.paper.facts(run),
         **{table.name: table.of(run) for table in source.paper.tables},
     }
+    plain: dict[str, Any] = json.loads(json.dumps(finite(document)))
+    return plain
 
 
 def distinct_names(sources: Sequence[Source], notice: Notice) -> list[Source]:

@@ -127,8 +127,8 @@ def audit(
     from marginaudit.reports.command.console import progress_bar
     from marginaudit.reports.command.description import Asked, completed
     from marginaudit.reports.page.folder import check_folder, manifest
-    from marginaudit.reports.page.write import write_report
-    from marginaudit.reports.study.audit import audit_datasets
+    from marginaudit.reports.study.audit import audit_datasets, write_audit
+    from marginaudit.reports.study.executor import Executor
     from marginaudit.reports.study.store import user_cache
 
     arguments = Asked(datasets, name, patterns, claims_file, only_mine, trajectories, exports, given)
@@ -137,21 +137,21 @@ def audit(
     check_folder(out)
     before = manifest(out) or {}
     steps = {one.dataset.name: one.paper.steps(config[one.paper.name]) for one in sources}
-    with progress_bar(total=sum(steps.values())) as bar:
+    store = user_cache(fresh=fresh, notice=tell)
+    with progress_bar(total=sum(steps.values())) as bar, Executor(jobs or cores(), store) as executor:
         progress, done = _told(bar, steps)
         result = audit_datasets(
             sources,
             claims,
             config,
-            jobs=jobs or cores(),
+            executor,
             progress=progress,
             done=done,
             exports=asked.exports,
             claim_timeout=claim_timeout,
-            store=user_cache(fresh=fresh, notice=tell),
         )
         result = _with_provenance(result, typed, asked)
-        write_report(result, out, bar.say, asked.exports)
+        write_audit(result, out, executor, progress=progress, exports=asked.exports)
     _print(result, out, before, as_json=as_json, everything=everything)
     return 1 if fail_on == "violated" and any(row.fails for row in result.rows) else 0
 

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -24,6 +24,7 @@ from marginaudit.reports.command.console import Bar, print_line, print_table, pr
 from marginaudit.reports.command.options import FilePath, Parsed, configs, cores, settings_options
 from marginaudit.reports.command.output import check_output, print_json, tell, write_figure, write_json
 from marginaudit.reports.plots.measured import FORMATS
+from marginaudit.reports.study.executor import Executor
 from marginaudit.reports.study.store import user_cache
 from marginaudit.reports.tighten.fit import Tightened, tightened
 from marginaudit.reports.tighten.measure import (
@@ -34,7 +35,6 @@ from marginaudit.reports.tighten.measure import (
     bounded,
     cases,
     levels_of,
-    until,
 )
 
 POWERS = ("factor", "from", "to", "measured", "interval", "bound", "decades", "supported")
@@ -101,7 +101,6 @@ def tighten(
     check_output(beside, "--out", reads=[claims_file, *datasets])
     sources = distinct_names([load(dataset, [paper]) for dataset in once_each(datasets)], tell)
     designed = cases(paper, config, [source.dataset for source in sources])
-    paper.load()
     with progress_bar(total=len(designed) + len(chosen.assumptions)) as bar:
         bar.say(f"measuring {chosen.id}")
         tasks = [MeasureTask(chosen, paper, case) for case in designed]
@@ -146,19 +145,16 @@ def _measured(tasks: Sequence[MeasureTask], deadline: float, bar: Bar) -> tuple[
     InputError
         The claim applies to no run, or no run finished in time.
     """
-    store = user_cache("tighten", notice=tell)
-    keys = {task: task.key for task in tasks}
-    documents = {task: document for task in tasks if (document := store.read(keys[task])) is not None}
-    bar.reach(len(documents))
-    for task, document in until(deadline, [task for task in tasks if task not in documents], cores()):
-        documents[task] = document
-        store.write(keys[task], document)
-        bar.reach(len(documents))
-    if not documents:
+    results: dict[MeasureTask, Any] = {}
+    with Executor(cores(), user_cache("tighten", notice=tell)) as executor:
+        for task, result, _ in executor.results(tasks, until=deadline):
+            results |= {task: result} if result is not None else {}
+            bar.reach(len(results))
+    if not results:
         raise InputError("--seconds", got="no run finished in time", expected="a longer time")
-    every = [task.again(documents[task]) for task in tasks if task in documents]
-    found = [one for one in every if isinstance(one, Measured)]
-    silent = [one for one in every if not isinstance(one, Measured)]
+    every = [(task.case, results[task]) for task in tasks if task in results]
+    found = [replace(one, case=case) for case, one in every if isinstance(one, Measured)]
+    silent = [one for _, one in every if not isinstance(one, Measured)]
     counts = Counter(one.verdict.value for one in silent)
     if not found:
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
@@ -166,7 +162,7 @@ def _measured(tasks: Sequence[MeasureTask], deadline: float, bar: Bar) -> tuple[
         raise InputError(
             f"claim {tasks[0].claim.id}", got=f"{shortened(got, LONGEST_REASON)})", expected="one at least"
         )
-    return found, dict(counts), len(tasks) - len(documents)
+    return found, dict(counts), len(tasks) - len(results)
 
 
 def _without_each(claim: Claim, paper: Paper, deadline: float, done: int, bar: Bar) -> dict[str, Any]:
@@ -176,9 +172,10 @@ def _without_each(claim: Claim, paper: Paper, deadline: float, done: int, bar: B
     each = min(HUNT_SECONDS, (deadline - monotonic()) / max(rounds, 1))
     tasks = [HuntTask(claim, paper, name, each) for name in names] if each > 0 else []
     found = {}
-    for task, document in until(deadline, tasks, jobs):
-        found[task.without] = document
-        bar.reach(done + len(found))
+    with Executor(jobs) as executor:
+        for task, result, _ in executor.results(tasks, until=deadline):
+            found[task.without] = result
+            bar.reach(done + len(found))
     return {name: found.get(name) for name in names}
 
 

@@ -1,12 +1,13 @@
 """Pictures and CSV records of a dataset for the report."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from marginaudit.claims.verdict import Verdict
 from marginaudit.reports.audit.auditing import Audited, Drawn, OnPage, Shown
 from marginaudit.reports.page.files import csv_text, file_stem
 from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered
+from marginaudit.reports.processes import one_thread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,25 +16,22 @@ FEW_CLAIMS = 12
 """Claims of an audit up to which each has its plots on the page."""
 
 
-def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], None]) -> Shown:
-    """Draw a dataset's figures and curves, and write its records as CSV.
+def drawn(audited: Audited, exports: Collection[str]) -> Shown:
+    """Draw a dataset's figures and curves, and write its records as CSV, on one thread.
 
     A row along steps has a plot if it is violated, of a user's claim, or of an audit of at most `FEW_CLAIMS` claims;
     where a part of it fails, of that part. The page shows all but those of a violated built-in claim among many: one
     of these, with links to the files of the others.
-
-    Raises
-    ------
-    ValueError
-        There is no run to draw.
     """
+    with one_thread():
+        records = audited.source.paper.records(audited.run)
+        return Shown(tuple(_pictures(audited, exports)), {name: csv_text(*rows) for name, rows in records.items()})
+
+
+def _pictures(audited: Audited, exports: Collection[str]) -> list[Drawn]:
     from marginaudit.reports.audit.ledger import LEDGER  # whose claims are imported with it
 
-    run, paper = audited.run, audited.source.paper
-    if run is None:
-        raise ValueError(f"dataset {audited.name}: got no run, expected one to draw")
-    progress(f"{audited.name}: figures")
-    pictures = []
+    run, paper, pictures = audited.run, audited.source.paper, list[Drawn]()
     for name, known in paper.figures_of("run").items():
         if known.beside and known.beside not in audited.findings:
             continue
@@ -50,7 +48,7 @@ def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], 
         on_page: OnPage = "shown" if asked else "once"
         caption = "measured against bound" if finding.curve.predicted is None else "measured and predicted limit"
         pictures.append(Drawn(f"-{file_stem(claim)}", caption, claim, rendered_as(plot, exports), on_page))
-    return Shown(tuple(pictures), {name: csv_text(*rows) for name, rows in paper.records(run).items()})
+    return pictures
 
 
 def rendered_as(figure: "Figure", exports: Collection[str]) -> dict[str, bytes]:

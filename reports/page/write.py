@@ -2,25 +2,42 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from marginaudit.claims.paper import Figure, RunRecords
+from marginaudit.claims.paper import RunRecords
 from marginaudit.claims.row import names
 from marginaudit.claims.verdict import Output
 from marginaudit.orders import printable
-from marginaudit.reports.audit.auditing import Audit
+from marginaudit.reports.audit.auditing import Audit, Progress, quiet
 from marginaudit.reports.page.exports import csv_table, exported, tables_of
 from marginaudit.reports.page.files import file_stem, json_text
 from marginaudit.reports.page.folder import MANIFEST, write_folder
 from marginaudit.reports.page.html import page
 from marginaudit.reports.page.pictures import drawn, rendered_as
-from marginaudit.reports.page.proofs import proof_pages
-from marginaudit.reports.statements import graph_figures
 
 
-def write_report(audit: Audit, folder: Path, progress: Callable[[str], None], exports: Collection[str] = ()) -> None:
+@dataclass(frozen=True)
+class Beside:
+    """Parts of a report that depend on its papers alone.
+
+    Attributes
+    ----------
+    figures : files of the audit's `illustrations` by name, each by ending
+    graphs : SVG of each graph of statements, with its paper's source
+    proofs : HTML of the pages of proofs by name
+    """
+
+    figures: Mapping[str, Mapping[str, bytes]]
+    graphs: Sequence[tuple[str, bytes]]
+    proofs: Mapping[str, str]
+
+
+def write_report(
+    audit: Audit, of_papers: Beside, folder: Path, progress: Progress = quiet, exports: Collection[str] = ()
+) -> None:
     """Write report.html, report.json, verdicts.csv, tables/, figures/, trajectories/ and proofs/ into a folder.
 
     ``exports`` are `marginaudit.claims.settings.EXPORTS`.
@@ -30,10 +47,10 @@ def write_report(audit: Audit, folder: Path, progress: Callable[[str], None], ex
     InputError
         The folder cannot be written to, or holds something that is not of an earlier report.
     """
-    write_folder(folder, _files(audit, progress, exports))
+    write_folder(folder, _files(audit, of_papers, progress, exports))
 
 
-def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[str]) -> dict[str, bytes]:
+def _files(audit: Audit, of_papers: Beside, progress: Progress, exports: Collection[str]) -> dict[str, bytes]:
     files: dict[str, str | bytes] = {}
     pictures: list[tuple[str, bytes]] = []
     beside: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
@@ -41,7 +58,9 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
     stems, runs = stems_of(audit), list[RunRecords]()
     taken = _illustrations(audit)
     for one in audit.audited:
-        shown = one.shown or drawn(one, exports, progress)
+        if (shown := one.shown) is None:
+            progress(one.name, "figures")
+            shown = drawn(one, exports)
         stem = stems[one.name]
         for picture in shown.pictures:
             name = _free(f"{stem}{picture.suffix}", taken)
@@ -60,8 +79,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
             beside[figure.beside].append((f"{runs[0].name}: {figure.caption}", files_of[".svg"]))
             files |= {f"figures/{free}{ending}": content for ending, content in files_of.items()}
     for _, figure in audit.illustrations:
-        progress(f"figure {figure.name}")
-        found = _of_paper(audit, figure, exports)
+        found = of_papers.figures[figure.name]
         beside[figure.beside].append((figure.name, found[".svg"]))
         files |= {f"figures/{figure.name}{ending}": content for ending, content in found.items()}
 
@@ -70,19 +88,12 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
     for table, of_datasets in tables_of(audit.papers, document):
         files[f"tables/{table.name}.csv"] = csv_table(table.columns, table.rows(of_datasets))
     files |= exported(audit.papers, document, exports)
-    proofs = proof_pages(audit.papers) if audit.proofs is None else audit.proofs
-    files |= {f"proofs/{name}.html": text for name, text in proofs.items()}
-    graphs = [(paper.source, _of_paper(audit, figure, ())[".svg"]) for paper, figure in graph_figures(audit.papers)]
-    files["report.html"] = page(audit, document, pictures, graphs, beside, plots, proofs)
+    files |= {f"proofs/{name}.html": text for name, text in of_papers.proofs.items()}
+    files["report.html"] = page(audit, document, pictures, of_papers.graphs, beside, plots, of_papers.proofs)
     written = {name: text.encode("utf-8") if isinstance(text, str) else text for name, text in files.items()}
     document["files"] = sorted([*files, MANIFEST])
     document["sha256"] = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(written.items())}
     return written | {MANIFEST: json_text(document, indent=2).encode("utf-8")}
-
-
-def _of_paper(audit: Audit, figure: Figure, exports: Collection[str]) -> Mapping[str, bytes]:
-    """A paper's own figure, drawn unless the audit has it."""
-    return audit.figures.get(figure.name) or rendered_as(figure.draws(), exports)
 
 
 def stems_of(audit: Audit) -> dict[str, str]:

@@ -14,9 +14,10 @@ from marginaudit.claims.paper import Paper
 from marginaudit.claims.values.error_text import error_text
 from marginaudit.claims.values.json_data import finite
 from marginaudit.orders import InputError
+from marginaudit.reports.audit.auditing import Progress, quiet
+from marginaudit.reports.study.executor import Task, installed_papers
 from marginaudit.reports.study.spec import Spec
 from marginaudit.reports.study.store import digest, identity
-from marginaudit.reports.study.task import Task, installed_papers
 
 Outcome = Mapping[str, Any]
 """Outcome of a run: ``status`` done, failed or killed, ``message``, and ``results`` by name if done."""
@@ -40,7 +41,7 @@ class RunsTask(Task):
         """A hash of settings, seed, data, versions and code."""
         return digest(self.work)
 
-    def compute(self) -> list[Outcome]:
+    def compute(self, _: Progress = quiet) -> list[Outcome]:
         """The outcomes of the runs."""
         return outcomes(self.work)
 

@@ -121,6 +121,11 @@ class Local(Pool):
         self._pool: Any = None
         self._alone = False
 
+    @property
+    def begun(self) -> bool:
+        """Whether there are processes."""
+        return self._pool is not None
+
     def submit(self, function: Callable[[A], R], argument: A, *, alone: bool) -> "Future[R]":
         """Begin a call; workers that begin here leave it to this process what becomes of an interrupt."""
         while True:

@@ -1,12 +1,19 @@
-"""Results by key, a JSON file each with a checksum; a key is a hash of data, settings, versions and code."""
+"""Pickled results by key, a file each with a checksum; a key is a hash of data, settings, versions and code.
+
+The folder is the user's own: the checksum finds damage and copies, and is no signature. Nothing is unpickled before it
+matches, and then nothing but this program's dataclasses and enumerations, arrays and plain data.
+"""
 
 import hashlib
+import io
 import json
 import os
+import pickle
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
+from enum import Enum
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
@@ -20,7 +27,7 @@ from marginaudit.reports.page.files import write_whole
 PACKAGES = ("marginaudit.orders", "marginaudit.margins", "marginaudit.training", "marginaudit.reports")
 
 MOST_KEPT = 100
-"""Most results in a cache, of up to 2 MB each; the oldest are removed."""
+"""Most results in a cache, of up to 3 MB each; the oldest are removed."""
 
 
 @dataclass(frozen=True)
@@ -45,25 +52,26 @@ class Store:
 
     def path(self, key: str) -> Path:
         """The file of a key."""
-        return (self.folder or Path()) / f"{key}.json"
+        return (self.folder or Path()) / f"{key}.pickle"
 
     def read(self, key: str | None) -> Any:
-        """The result of a key, as JSON data; None where there is no key, no result, or one that fails its checksum."""
+        """The result of a key; None where there is none, or one that is damaged or of other objects."""
         if self.folder is None or self.fresh or key is None:
             return None
         try:
             data = self.path(key).read_bytes()
         except OSError:
             return None
-        content = data[len(_entry(key, b"")) - len(END) : -len(END)]
+        content = data[CHECKSUM:]
         if data == _entry(key, content):
-            return json.loads(content)
+            with suppress(pickle.UnpicklingError):
+                return _Unpickler(io.BytesIO(content)).load()
         what = "damaged, edited or copied since it was written, so to be computed anew"
         self.notice(f"{shown_path(self.path(key))}: {what}")
         return None
 
     def write(self, key: str | None, value: Any) -> None:
-        """Write JSON data atomically: a concurrent reader finds the old file or the new one.
+        """Write a result atomically: a concurrent reader finds the old file or the new one.
 
         Raises
         ------
@@ -73,26 +81,44 @@ class Store:
         if self.folder is None or key is None:
             return
         with suppress(*[OSError] * self.cache):
-            write_whole(self.path(key), _entry(key, json.dumps(value).encode("ascii")))
+            write_whole(self.path(key), _entry(key, _pickled(value)))
             if self.cache:
-                files = sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+                files = sorted(self.folder.glob("*.pickle"), key=lambda path: path.stat().st_mtime, reverse=True)
                 for old in files[MOST_KEPT:]:
                     old.unlink(missing_ok=True)
 
-    def once(self, key: str, make: Callable[[], Any]) -> Any:
-        """The result of a key, made and written where there is none."""
-        if (found := self.read(key)) is None:
-            self.write(key, found := make())
-        return found
 
+NO_STORE = Store(None)
 
-END = b"}\n"
+CHECKSUM = hashlib.sha256().digest_size
 
 
 def _entry(key: str, content: bytes) -> bytes:
-    """The file of a key and its result, one JSON document that begins with a checksum of both."""
-    checksum = hashlib.sha256(key.encode("utf-8") + b"\n" + content).hexdigest().encode("ascii")
-    return b'{"sha256": "' + checksum + b'", "result": ' + content + END
+    """The file of a key and its result: a checksum of both, and the result."""
+    return hashlib.sha256(key.encode("utf-8") + b"\n" + content).digest() + content
+
+
+def _pickled(value: Any) -> bytes:
+    """The pickled value; the same bytes for equal values, as what is in it twice is written twice."""
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
+    pickler.fast = True
+    pickler.dump(value)
+    return file.getvalue()
+
+
+ARRAYS = {("numpy", "ndarray"), ("numpy", "dtype"), ("numpy._core.numeric", "_frombuffer")}
+
+
+class _Unpickler(pickle.Unpickler):
+    """Makes no objects but those that results consist of."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module.startswith("marginaudit.") or (module, name) in ARRAYS:
+            found = super().find_class(module, name)
+            if (module, name) in ARRAYS or is_dataclass(found) or (isinstance(found, type) and issubclass(found, Enum)):
+                return found
+        raise pickle.UnpicklingError(f"{module}.{name} is no part of a result")
 
 
 def user_cache(of: str = "audits", *, fresh: bool = False, notice: Callable[[str], object]) -> Store:

@@ -15,13 +15,13 @@ from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.page.files import csv_of, json_text, write_whole
 from marginaudit.reports.page.folder import refusing
 from marginaudit.reports.plots.measured import rendered
+from marginaudit.reports.study.executor import computed, packed
 from marginaudit.reports.study.grid import Outcome, RunsTask, modules_of, tasks_of
 from marginaudit.reports.study.merge import Rows, cell_rows, page, parquet_of, placed, run_rows, statement_rows
 from marginaudit.reports.study.picture import picture
 from marginaudit.reports.study.pool import Cluster, Local
 from marginaudit.reports.study.spec import Spec
 from marginaudit.reports.study.store import Store, difference, digest, identity, versions
-from marginaudit.reports.study.task import computed, packed
 
 Progress = Callable[[int], None]
 """Takes the number of runs done."""

@@ -1,9 +1,7 @@
 """Logarithms of bound and measured quantity, over datasets and settings varied one at a time."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from time import monotonic
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,12 +17,11 @@ from marginaudit.claims.series import Series
 from marginaudit.claims.verdict import Finding, Verdict
 from marginaudit.orders import InputError
 from marginaudit.orders.arrays import Floats
-from marginaudit.reports.audit.auditing import config_document
-from marginaudit.reports.hunt import TimeIsUp, ended_after, hunt
+from marginaudit.reports.audit.auditing import Progress, config_document, quiet
+from marginaudit.reports.hunt import hunt
 from marginaudit.reports.processes import one_thread
-from marginaudit.reports.study.audit import key_of, largest_first
-from marginaudit.reports.study.pool import Local
-from marginaudit.reports.study.task import Task, computed
+from marginaudit.reports.study.audit import key_of
+from marginaudit.reports.study.executor import Task
 
 DRAWN = 3
 """Datasets per point of a design, with different seeds."""
@@ -80,13 +77,19 @@ class Entries:
 
 @dataclass(frozen=True)
 class Measured:
-    """Result for a claim on a case: verdict, factors of the run, and entries of each side of the bound."""
+    """Result for a claim on a case: verdict, factors of the run, and entries of each side of the bound.
+
+    It is pickled without its case, so that reading it back needs no paper.
+    """
 
     case: DesignPoint
     finding: Finding
     clock: str
     factors: Mapping[str, float]
     sides: Mapping[Side, Entries]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "case"}
 
     def clock_known(self, side: Side) -> bool:
         """Whether the entries have positions on the clock."""
@@ -153,33 +156,15 @@ class MeasureTask(Task):
         data = [dataset.name, self.paper.kind.to_document(dataset)]
         return key_of(self.paper, (), tightened=self.claim.id, dataset=data, config=config_document(self.paper, config))
 
-    def compute(self) -> dict[str, Any]:
-        """Document of the measurement, computed on one thread; verdict and reason only if the claim does not apply."""
-        with one_thread():
-            found = measured(self.claim, self.paper, self.case, self.paper.run(self.case.dataset, self.case.config))
-        if not isinstance(found, Measured):
-            return {"verdict": found.verdict, "detail": found.detail}
-        sides = {
-            side: {name: np.asarray(value).tolist() for name, value in asdict(entries).items()}
-            for side, entries in found.sides.items()
-        }
-        return {"verdict": found.finding.verdict, "clock": found.clock, "factors": found.factors, "sides": sides}
+    def load(self) -> None:
+        """Import what the paper's runs need."""
+        super().load()
+        self.paper.load()
 
-    def again(self, document: Mapping[str, Any]) -> Measured | Finding:
-        """Parse the document of `compute`."""
-        finding = Finding(Verdict(document["verdict"]), detail=document.get("detail", ""))
-        if "sides" not in document:
-            return finding
-        arrays = dict.fromkeys(("step", "measured", "bar", "bound", "ratio"), float) | {"says": bool}
-        sides = {
-            side: Entries(
-                **{name: np.array(found[name], dtype=kind) for name, kind in arrays.items()},
-                label=tuple(found["label"]),
-                unknown=found["unknown"],
-            )
-            for side, found in document["sides"].items()
-        }
-        return Measured(self.case, finding, document["clock"], document["factors"], sides)
+    def compute(self, _: Progress = quiet) -> Measured | Finding:
+        """Measurement of the run, on one thread; its finding alone if the claim does not apply."""
+        with one_thread():
+            return measured(self.claim, self.paper, self.case, self.paper.run(self.case.dataset, self.case.config))
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,31 +180,11 @@ class HuntTask(Task):
     def key(self) -> None:
         """None, no cache: the result depends on the time."""
 
-    def compute(self) -> dict[str, Any]:
-        """Document: numbers of datasets tried and decided, and the size of the smallest counterexample or None."""
+    def compute(self, _: Progress = quiet) -> dict[str, Any]:
+        """Numbers of datasets tried and decided, and the size of the smallest counterexample or None."""
         hunted = hunt(self.claim, self.paper, without=self.without, seconds=self.seconds)
         breaks = {of: getattr(hunted.dataset, of) for of in hunted.largest} if hunted.dataset is not None else None
         return {"tried": hunted.tried, "decided": hunted.decided, "breaks": breaks}
-
-
-def until(deadline: float, tasks: Sequence[Task], jobs: int) -> Iterator[tuple[Any, Any]]:
-    """Compute tasks on ``jobs`` processes; yield each with its document until the deadline, which cuts off the rest.
-
-    Tasks that cannot be pickled are computed in this process. Tasks that kill their processes are dropped.
-    """
-    sendable = largest_first(tasks) if min(jobs, len(tasks)) > 1 else {}
-    calls = {task: sendable[task] for task in tasks if task in sendable}
-    with Local(min(jobs, len(calls))) as pool:
-        for task, document in pool.results(computed, calls, deadline):
-            if document is not None:
-                yield task, document
-    for task in tasks:
-        if task not in calls and (left := deadline - monotonic()) > 0:
-            document = None
-            with suppress(TimeIsUp), ended_after(left):
-                document = task.compute()
-            if document is not None:
-                yield task, document
 
 
 def measured(claim: Claim, paper: Paper, case: DesignPoint, run: BaseRun[Any]) -> Measured | Finding:

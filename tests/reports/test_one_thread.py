@@ -10,7 +10,6 @@ from marginaudit.claims import Claim, Finding
 from marginaudit.claims.ntp import Config
 from marginaudit.claims.paper import Figure
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports.audit.auditing import Shown
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.processes import one_thread
@@ -46,11 +45,11 @@ def test_figures_are_drawn_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def counted(*_: Any) -> Any:
         seen.append(threads())
-        return Shown((), {})
+        return {}
 
     paper = next(paper for paper in PAPERS if paper.name == "ntp")
-    monkeypatch.setattr(study, "drawn", counted)
-    monkeypatch.setattr(study, "rendered_as", lambda *given: counted(*given).records)
+    monkeypatch.setattr(type(paper), "records", counted)
+    monkeypatch.setattr(study, "rendered_as", counted)
     source = Source(CASES["example-1"](), paper, "example-1")
     with threadpool_limits(2):
         study.AuditTask(source, (), Config(steps1=5, steps2=5), (), 1.0).compute()

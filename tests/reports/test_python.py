@@ -69,7 +69,7 @@ def test_the_default_is_the_commands() -> None:
     assert own.configs == {"ntp": Config(steps2=7), "snap": farthest}
     named = audit(both, claims=claims, config={"steps2": 7, "lr_y": 2.0})
     assert named.configs == {"ntp": Config(steps2=7), "snap": replace(farthest, lr_y=2.0)}
-    assert [vars(run)["config"] for run in named.runs if run is not None] == list(named.configs.values())
+    assert [vars(run)["config"] for run in named.runs] == list(named.configs.values())
 
 
 def test_a_path_and_no_data_at_all(tmp_path: Path) -> None:

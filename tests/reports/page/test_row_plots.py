@@ -73,7 +73,8 @@ def test_a_built_in_row_has_a_plot_where_it_fails_or_few_are_audited_unless_a_pi
         name: ReportRow(claim=name, dataset="d", verdict=Verdict(verdict), curve=found)
         for name, found in curves.items()
     }
-    shown = drawn(Audited(made_in_python(run.dataset, PAPER), findings, {}, run), (), lambda _: None)
+    source = made_in_python(run.dataset, PAPER)
+    shown = drawn(Audited(source, run.config, findings, {}, run_here=run), ())
     assert [(one.claim, one.on_page) for one in shown.pictures] == [
         ("ntp.prop1.norm", "shown"),
         *(("sharp.rate", place) for place in on_page),
@@ -97,7 +98,9 @@ def test_a_rows_plot_in_python() -> None:
     report = audit("example-1", claims=CLAIMS, config={"steps1": 5, "steps2": 5})
     [axis] = report.plot("y-z").axes
     assert axis.get_title("left") == "example-1, y-z"
-    with pytest.raises(InputError, match=r"Z on example-1: got no values along steps, expected a bound or a limit"):
+    with pytest.raises(
+        InputError, match=r"Z on example-1: got no values along steps, expected a bound or a limit along steps$"
+    ):
         report.plot("Z")
     with pytest.raises(KeyError, match="expected one that was audited"):
         report.plot("y")

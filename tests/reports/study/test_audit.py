@@ -1,6 +1,5 @@
 """Audits by several processes, and of what was audited before: the same to the last byte, or not used."""
 
-import json
 import os
 import pickle
 import re
@@ -22,23 +21,16 @@ from marginaudit.claims.snap import ClassConfig
 from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports.audit.auditing import Audit, audited
+from marginaudit.reports.audit.auditing import Audit, Audited, audited, quiet
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.sources import Source, load
 from marginaudit.reports.page.pictures import drawn, rendered_as
-from marginaudit.reports.page.write import write_report
+from marginaudit.reports.python import audit
 from marginaudit.reports.study import audit as study
-from marginaudit.reports.study import task as tasks
-from marginaudit.reports.study.audit import (
-    AuditTask,
-    Document,
-    audit_datasets,
-    ignored,
-    judged,
-    largest_first,
-)
-from marginaudit.reports.study.store import Store, user_cache
-from marginaudit.reports.study.task import packed
+from marginaudit.reports.study import executor as executing
+from marginaudit.reports.study.audit import AuditTask, FigureTask, audit_datasets, write_audit
+from marginaudit.reports.study.executor import Executor, largest_first, packed
+from marginaudit.reports.study.store import NO_STORE, Store, user_cache
 from tests.command_line import SHORT, SVOP, Command, dataset_file, files_of, strict_json
 from tests.papers import changed
 from tests.reports.processes import alive, children, until
@@ -54,31 +46,46 @@ def task_of(**changes: Any) -> AuditTask:
     return replace(AuditTask(source, CLAIMS, Config(steps1=5, steps2=5), (), 1.0), **changes)
 
 
-def told(*_: object) -> Any:
-    return ignored
-
-
 def test_the_largest_dataset_begins_first() -> None:
     tasks = [task_of(source=load(name, PAPERS)) for name in ("example-1", "free-20", "section-7")]
-    assert [task.name for task in largest_first(tasks)] == ["free-20", "section-7", "example-1"]
+    assert [task.source.dataset.name for task in largest_first(tasks)] == ["free-20", "section-7", "example-1"]
 
 
 def audit_two(folder: Path | None = None, jobs: int = 2, **changes: Any) -> Audit:
     sources = [load(name, PAPERS) for name in TWO]
     configs = {"ntp": Config(steps1=5, steps2=5)}
-    options: dict[str, Any] = {"jobs": jobs, "progress": told, "done": told, "store": Store(folder)}
-    return audit_datasets(sources, CLAIMS, configs, **options | changes)
+    with Executor(jobs, Store(folder)) as executor:
+        return audit_datasets(sources, CLAIMS, configs, executor, exports=(), **changes)
 
 
 def test_what_is_kept_is_what_was_found(tmp_path: Path) -> None:
-    """Also by another process; curves are drawn, and gone."""
-    found = judged(task_of(), told)
-    assert json.loads(json.dumps(found)) == json.loads(json.dumps(tasks.computed(packed(task_of()))))
-    here = audited(task_of().source, CLAIMS, task_of().config, told)
-    back = study.audited_again(here.source, json.loads(json.dumps(found)))
-    assert back.findings == {name: replace(finding, curve=None) for name, finding in here.findings.items()}
-    assert back.document == json.loads(json.dumps(here.document))
-    assert back.shown == drawn(here, (), ignored)
+    """Also by another process, with its curves."""
+    here = audited(task_of().source, CLAIMS, task_of().config, quiet)
+    Store(tmp_path).write("k", task_of().compute())
+    for back in (Store(tmp_path).read("k"), pickle.loads(pickle.dumps(executing.computed(packed(task_of()))))):
+        assert back.findings == here.findings
+        assert [row.curve is None for row in back.findings.values()] == [False, True, True]
+        assert back.document == here.document
+        assert back.shown == drawn(here, ())
+
+
+def test_one_job_and_two_give_the_same_report(tmp_path: Path) -> None:
+    """With its curves, runs, tables and files, whether or not what judged them is in this process."""
+    data = [CASES[name]() for name in TWO]
+    one, two = (audit(data, CLAIMS, {"steps1": 5, "steps2": 5}, jobs=jobs) for jobs in (1, 2))
+    assert one == two
+    assert [run_here is None for found in (one, two) for run_here in (row.run_here for row in found.audited)] == [
+        *(False, False),
+        *(True, True),
+    ]
+    assert one.as_document() == two.as_document()
+    for name in TWO:
+        first, second = (rendered_as(found.plot("ntp.theorem1.norm", name), ()) for found in (one, two))
+        assert first == second
+    assert one.table("direction").equals(two.table("direction"))
+    assert [vars(run)["config"] for run in two.runs] == [one.configs["ntp"]] * 2
+    folders = [found.save(tmp_path / f"jobs-{jobs}", "pdf").parent for jobs, found in enumerate((one, two), start=1)]
+    assert files_of(folders[0]) == files_of(folders[1])
 
 
 def test_a_paper_goes_by_its_name_and_one_of_that_name_alone_is_refused() -> None:
@@ -134,11 +141,11 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     dataset_file(Path(), SVOP)
     names: list[str] = []
 
-    def counted(task: AuditTask, progress: Any) -> Document:
-        names.append(task.source.dataset.name)
-        return judged(task, progress)
+    def counted(source: Source, *given: Any) -> Audited:
+        names.append(source.dataset.name)
+        return audited(source, *given)
 
-    monkeypatch.setattr(study, "judged", counted)
+    monkeypatch.setattr(study, "audited", counted)
     return names
 
 
@@ -154,10 +161,9 @@ def test_a_repeated_audit_judges_nothing(command: Command, computed: list[str]) 
 
 def test_an_entry_of_the_cache_that_was_edited_is_named_and_judged_anew(command: Command, computed: list[str]) -> None:
     first = command.json(*AUDIT)
-    [entry] = (
-        path for path in user_cache(fresh=False, notice=told).path("").parent.iterdir() if "svop" in path.read_text()
-    )
-    entry.write_text(entry.read_text().replace('"holds"', '"violated"'))
+    entries = user_cache(fresh=False, notice=print).path("").parent.iterdir()
+    [entry] = (path for path in entries if b"svop" in path.read_bytes())
+    entry.write_bytes(entry.read_bytes().replace(b"holds", b"fails"))
     answer = command(*AUDIT, "--json")
     assert strict_json(answer.out)["verdicts"] == first["verdicts"]
     assert computed == ["svop", "svop"]
@@ -168,23 +174,22 @@ def test_an_entry_of_the_cache_that_was_edited_is_named_and_judged_anew(command:
 
 def test_what_is_broken_is_not_kept(command: Command, computed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """As a want of memory may be over."""
-    healthy = study.judged
+    healthy = vars(study)["audited"]
 
-    def short_of_memory(task: AuditTask, progress: Any) -> Document:
-        found = healthy(task, progress)
-        first = next(iter(found["findings"]))
-        found["findings"][first]["verdict"] = Verdict.BROKEN
-        return found
+    def short_of_memory(*given: Any) -> Audited:
+        found: Audited = healthy(*given)
+        rows = {name: replace(row, verdict=Verdict.BROKEN) for name, row in list(found.findings.items())[:1]}
+        return replace(found, findings={**found.findings, **rows})
 
-    monkeypatch.setattr(study, "judged", short_of_memory)
+    monkeypatch.setattr(study, "audited", short_of_memory)
     assert strict_json(command(*AUDIT, "--json").out)["verdicts"][0]["verdict"] == "broken"
-    monkeypatch.setattr(study, "judged", healthy)
+    monkeypatch.setattr(study, "audited", healthy)
     assert strict_json(command(*AUDIT, "--json").out)["verdicts"][0]["verdict"] != "broken"
     assert computed == ["svop", "svop"]
 
 
-def third_audit(folder: Path | None, made: list[str], exports: Sequence[str] = (), *, fresh: bool = False) -> Audit:
-    """An audit of the third paper, which notes that its figure is drawn."""
+def third_audit(store: Store, made: list[str], exports: Sequence[str] = ()) -> dict[str, bytes]:
+    """The files of an audit of the third paper, which notes that its figure is drawn."""
 
     figure = THIRD.figures_of("paper")["third-1"]
 
@@ -195,11 +200,10 @@ def third_audit(folder: Path | None, made: list[str], exports: Sequence[str] = (
 
     paper = changed(THIRD, figures=[replace(figure, draws=draw)])
     source = Source(paper.kind.cases["three-numbers"](), paper, "three-numbers")
-    store = Store(folder, fresh=fresh)
-    configs = {paper.name: paper.config()}
-    return audit_datasets(
-        [source], paper.claims, configs, jobs=1, progress=told, done=told, exports=exports, store=store
-    )
+    executor = Executor(store=store)
+    found = audit_datasets([source], paper.claims, {paper.name: paper.config()}, executor, exports=exports)
+    write_audit(found, Path("report"), executor, exports=exports)
+    return files_of("report")
 
 
 def test_figures_and_pages_of_proofs_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,61 +214,76 @@ def test_figures_and_pages_of_proofs_are_made_once(tmp_path: Path, monkeypatch: 
         return {"b": "β", "a": ""}
 
     monkeypatch.setattr(study, "proof_pages", pages)
-    first, again = (third_audit(tmp_path / "kept", made) for _ in range(2))
-    assert made == ["pages", "figure"]
-    assert first.figures == again.figures
-    assert list(again.figures["third-1"]) == [".svg"]
-    assert list((again.proofs or {}).items()) == [("b", "β"), ("a", "")]
-    Path("report").mkdir()
-    write_report(again, Path("report"), lambda _: None)
-    assert Path("report/figures/third-1.svg").read_bytes() == first.figures["third-1"][".svg"]
-    assert Path("report/proofs/b.html").read_text(encoding="utf-8") == "β"
-    third_audit(tmp_path / "kept", made, fresh=True)
-    assert made == ["pages", "figure"] * 2
-    assert list(third_audit(tmp_path / "kept", made, ["pdf"]).figures["third-1"]) == [".svg", ".pdf"]
-    assert made == ["pages", "figure"] * 2 + ["figure"]
+    kept = Store(tmp_path / "kept")
+    first, again = (third_audit(kept, made) for _ in range(2))
+    assert made == ["figure", "pages"]
+    assert first == again
+    assert again["proofs/b.html"] == "β".encode()
+    assert sorted(name for name in again if name.startswith("figures/third-1.")) == ["figures/third-1.svg"]
+    third_audit(replace(kept, fresh=True), made)
+    third_audit(NO_STORE, made)
+    assert made == ["figure", "pages"] * 3
+    assert "figures/third-1.pdf" in third_audit(kept, made, ["pdf"])
+    assert made == ["figure", "pages"] * 3 + ["figure"]
     monkeypatch.setattr(study, "proof_sources", lambda _: {"proofs": "other"})
-    third_audit(tmp_path / "kept", made)
-    assert made[5:] == ["pages"]
+    third_audit(kept, made)
+    assert made[7:] == ["pages"]
+
+
+def test_nothing_is_made_for_the_page_before_all_is_judged(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    for where, name in ((study, "audited"), (study, "proof_pages"), (study, "graph_figures")):
+        monkeypatch.setattr(where, name, noted(getattr(where, name), done))
+    assert command("audit", *TWO, "--claim", "ntp.prop2*", *SHORT, "--fresh", "--out", "report").status == 0
+    assert done[:3] == ["audited", "audited", "graph_figures"]
+
+
+def noted(function: Callable[..., Any], done: list[str]) -> Callable[..., Any]:
+    def call(*given: Any) -> Any:
+        done.append(function.__name__)
+        return function(*given)
+
+    return call
 
 
 def test_a_papers_own_figure_is_the_same_from_another_process() -> None:
     paper = PAPERS[1]
     figure = paper.figures_of("paper")["snap-8"]
-    here = {ending: data.decode("latin-1") for ending, data in rendered_as(figure.draws(), ()).items()}
-    assert tasks.computed(packed(study.FigureTask(paper, figure, ()))) == here
+    assert executing.computed(packed(FigureTask(paper, figure, ()))) == rendered_as(figure.draws(), ())
 
 
 def test_figures_are_drawn_by_the_workers_of_the_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Theorem 4 applies to neither: its figures are not shown."""
-    here, compute = os.getpid(), study.FigureTask.compute
+    """Theorem 4 applies to neither: its figures are not drawn."""
+    here, compute = os.getpid(), FigureTask.compute
 
-    def elsewhere(task: study.FigureTask) -> Mapping[str, str]:
-        assert not task.figure.name.startswith("snap-") or os.getpid() != here
-        return compute(task)
+    def elsewhere(task: FigureTask, *progress: Any) -> Mapping[str, bytes]:
+        assert os.getpid() != here
+        return compute(task, *progress)
 
-    monkeypatch.setattr(study.FigureTask, "compute", elsewhere)
+    monkeypatch.setattr(FigureTask, "compute", elsewhere)
     names, said = ["snap-symmetric", "syn-small"], []
-    found = audit_datasets(
-        [load(name, PAPERS) for name in names],
-        [LEDGER[name] for name in ("snap.lemma7.gap", "snap.theorem4.rates")],
-        {"snap": ClassConfig()},
-        jobs=2,
-        progress=told,
-        done=lambda *what: said.append(what),
-        store=Store(tmp_path),
-    )
-    assert sorted(found.figures) == ["snap-8", "statements of snap"]
+    with Executor(2, Store(tmp_path)) as executor:
+        found = audit_datasets(
+            [load(name, PAPERS) for name in names],
+            [LEDGER[name] for name in ("snap.lemma7.gap", "snap.theorem4.rates")],
+            {"snap": ClassConfig()},
+            executor,
+            done=lambda *what: said.append(what),
+            exports=(),
+        )
+        write_audit(found, Path("report"), executor)
+    assert [name for name in files_of("report") if name.startswith("figures/snap-8")] == ["figures/snap-8.svg"]
+    assert not [name for name in files_of("report") if name.startswith("figures/snap-3")]
     assert sorted(said) == [(name, "audited") for name in names]
 
 
-def test_without_a_folder_figures_are_left_to_the_report(tmp_path: Path) -> None:
-    made: list[str] = []
-    found = third_audit(None, made)
-    assert (found.figures, found.proofs, made) == ({}, None, [])
-    Path("report").mkdir()
-    write_report(found, Path("report"), lambda _: None)
-    assert made == ["figure"]
+def test_pages_alone_begin_no_workers() -> None:
+    paper = PAPERS[1]
+    figures = [FigureTask(paper, paper.figures_of("paper")[name], ()) for name in ("snap-8", "snap-3")]
+    with Executor(2) as executor:
+        begun = children(os.getpid())
+        assert all(".svg" in files for files in executor.all(figures, quiet))
+        assert children(os.getpid()) == begun
 
 
 def test_what_cannot_be_sent_is_judged_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,26 +293,26 @@ def test_what_cannot_be_sent_is_judged_here(monkeypatch: pytest.MonkeyPatch) -> 
     def unpicklable(task: AuditTask) -> bytes:
         raise TypeError("cannot pickle '_thread.lock' object")
 
-    def judging(task: AuditTask, progress: Any) -> Document:
+    def judging(*given: Any) -> Audited:
         processes.append(os.getpid())
-        return {"findings": {}, "document": {}, "pictures": [], "records": {}}
+        return audited(*given)
 
-    monkeypatch.setattr(study, "packed", unpicklable)
-    monkeypatch.setattr(study, "judged", judging)
+    monkeypatch.setattr(executing, "packed", unpicklable)
+    monkeypatch.setattr(study, "audited", judging)
     assert [one.name for one in audit_two().audited] == list(TWO)
     assert processes == [os.getpid()] * 2
 
 
 def test_what_ends_its_process_is_named_and_the_rest_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By forks, which do what stands in place of `judged`."""
+    """By forks, which do what stands in place of `audited`."""
     monkeypatch.setattr("marginaudit.reports.study.pool.forkable", lambda: True)
-    monkeypatch.setattr(study, "judged", lambda task, _: dying(task))
 
-    def dying(task: AuditTask) -> Document:
-        if task.source.dataset.name == "section-7":
+    def dying(source: Source, *given: Any) -> Audited:
+        if source.dataset.name == "section-7":
             os._exit(3)
-        return judged(task, told)
+        return audited(source, *given)
 
+    monkeypatch.setattr(study, "audited", dying)
     with pytest.raises(InputError, match=r"^the audit of section-7: got processes that were ended at their work"):
         audit_two(tmp_path / "kept")
     assert Store(tmp_path / "kept").read(task_of().key) is not None

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from dask.distributed import KilledWorker, LocalCluster
 
-from marginaudit.reports.study.task import computed
+from marginaudit.reports.study.executor import computed
 from tests.command_line import Command, files_of
 from tests.reports.study import odd_paper
 from tests.reports.study.specs import written

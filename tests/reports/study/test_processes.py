@@ -54,7 +54,7 @@ def begun() -> Iterator[Begun]:
 
 
 def results(folder: str) -> list[Path]:
-    return list(Path(folder, "parts").glob("*.json"))
+    return list(Path(folder, "parts").glob("*.pickle"))
 
 
 def workers_of(client: int) -> list[int]:

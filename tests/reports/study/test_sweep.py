@@ -106,8 +106,8 @@ def test_one_kept_number_has_a_mean_and_an_sd_and_one_seed_has_no_sd(command: Co
 def test_only_what_is_missing_is_computed(command: Command, here: Works) -> None:
     sweep(command)
     first, before = list(here), files()
-    Path(f"out/parts/{digest(first[3])}.json").unlink()
-    part, other = (Path(f"out/parts/{digest(first[number])}.json") for number in (5, 7))
+    Path(f"out/parts/{digest(first[3])}.pickle").unlink()
+    part, other = (Path(f"out/parts/{digest(first[number])}.pickle") for number in (5, 7))
     part.write_bytes(other.read_bytes())
     here.clear()
     told = command("sweep", written(), "--out", "out").err
@@ -137,7 +137,7 @@ def test_other_code_is_refused_by_name_until_it_starts_over(
         assert line.startswith("--out out: got results of numpy 1.0, now ")
         assert line.endswith("; other code in orders/text.py, expected what computed them, or --fresh to start over")
     assert (files(), here) == (before, [])
-    Path("out/parts", "0" * 64 + ".json").write_text("old")
+    Path("out/parts", "0" * 64 + ".pickle").write_text("old")
     sweep(command, "--fresh")
     assert len(here) == len(list(Path("out/parts").iterdir())) == 12
     assert json.loads(Path("out/sweep.json").read_text()) != about
@@ -242,7 +242,7 @@ def test_plan_and_status_write_nothing(command: Command, here: Works) -> None:
     assert command.json("sweep", "odd.toml", "--status")["runs"] == {"done": 0, "failed": 0, "killed": 0, "missing": 18}
     assert [path.name for path in Path().iterdir()] == ["odd.toml"]
     sweep(command)
-    Path("out/parts", f"{digest(here[0])}.json").unlink()
+    Path("out/parts", f"{digest(here[0])}.pickle").unlink()
     plan = command.json("sweep", "odd.toml", "--out", "out", "--plan")
     assert (plan["to_run"], plan["parts"]) == (2, 12)
     assert "2 of 18 runs to compute" in command("sweep", "odd.toml", "--out", "out", "--plan").out
@@ -292,7 +292,7 @@ def test_another_result_for_the_same_key_ends_the_sweep(command: Command, here: 
     with pytest.raises(InputError) as refused:
         folder.keep(key, [first, {**second, "results": second["results"] | {"end": 7.0}}])
     assert str(refused.value) == (
-        f"out/parts/{key}.json: got another end: {second['results']['end']}, now 7.0, "
+        f"out/parts/{key}.pickle: got another end: {second['results']['end']}, now 7.0, "
         "expected the same from the same settings, seed, versions and code"
     )
     assert folder.store.path(key).read_bytes() == before

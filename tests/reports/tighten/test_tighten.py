@@ -1,6 +1,5 @@
 """Planted power laws: the constant, the powers and the nearest dataset come back; the command on a whole paper."""
 
-import json
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -26,9 +25,10 @@ from marginaudit.reports.command.tighten import powers as factor_rows
 from marginaudit.reports.hunt import Hunt
 from marginaudit.reports.ntp.paper import PAPER as NTP
 from marginaudit.reports.starts.paper import MeanRun, Numbers
-from marginaudit.reports.study.task import Task
+from marginaudit.reports.study.executor import Executor, Task
+from marginaudit.reports.study.store import Store
 from marginaudit.reports.tighten.fit import Tightened, tightened
-from marginaudit.reports.tighten.measure import DRAWN, DesignPoint, Measured, MeasureTask, cases, measured, until
+from marginaudit.reports.tighten.measure import DRAWN, DesignPoint, Measured, MeasureTask, cases, measured
 from marginaudit.reports.tighten.picture import picture
 from tests.command_line import Command, dataset_file
 from tests.third_paper.installed import forget_papers, install
@@ -362,7 +362,7 @@ def test_it_stops_in_time_and_goes_on_where_it_stopped(command: Command, monkeyp
 
     endless = 3
 
-    def endless_after_a_while(task: MeasureTask) -> Any:
+    def endless_after_a_while(task: MeasureTask, *_: Any) -> Any:
         if len(done) == endless:
             sleep(60)
         done.append(task.case.dataset.name)
@@ -387,7 +387,7 @@ class Waiting(Task):
     seconds: float
     key = None
 
-    def compute(self) -> float:
+    def compute(self, *_: Any) -> float:
         sleep(self.seconds)
         return self.seconds
 
@@ -395,17 +395,20 @@ class Waiting(Task):
 def test_processes_end_with_the_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(Path(__file__).parents[3])  # a worker imports Waiting from here
     began = monotonic()
-    done = [document for _, document in until(monotonic() + 10, [Waiting(60.0), Waiting(0.0), Waiting(0.1)], 2)]
+    with Executor(2) as executor:
+        tasks = [Waiting(60.0), Waiting(0.0), Waiting(0.1)]
+        done = [result for _, result, _ in executor.results(tasks, until=monotonic() + 10)]
     assert (done, monotonic() - began < 30) == ([0.0, 0.1], True)
 
 
-def test_a_measurement_comes_back_from_its_document_as_it_was() -> None:
+def test_a_measurement_comes_back_from_the_store_as_it_was(tmp_path: Path) -> None:
     planted = claim(measure=scattered(0.0, 0.1), upper=stated)
     case = cases(STUB, STUB.config(), [])[0]
     run = measured(planted, STUB, case, MeanRun(case.dataset, case.config))
     assert isinstance(run, Measured)
-    task = MeasureTask(planted, STUB, case)
-    found = task.again(json.loads(json.dumps(task.compute())))
+    store = Store(tmp_path)
+    store.write("k", MeasureTask(planted, STUB, case).compute())
+    found = store.read("k")
     assert isinstance(found, Measured)
     assert (found.clock, found.factors, found.finding.verdict) == (run.clock, run.factors, run.finding.verdict)
     np.testing.assert_equal(asdict(found.sides["upper"]), asdict(run.sides["upper"]))

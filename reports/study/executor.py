@@ -1,0 +1,193 @@
+"""Compute tasks, here or in worker processes, and keep their results in a store."""
+
+import io
+import pickle
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout, suppress
+from functools import cache
+from itertools import chain
+from time import monotonic
+from typing import Any, ClassVar, Self, TypeVar
+
+import cloudpickle
+
+from marginaudit.claims.claim import Claim
+from marginaudit.claims.paper import Paper
+from marginaudit.orders import InputError, counted, printable
+from marginaudit.reports.audit.auditing import Progress, quiet
+from marginaudit.reports.audit.ledger import all_papers
+from marginaudit.reports.plots.style import load_drawing
+from marginaudit.reports.processes import forkable
+from marginaudit.reports.study.pool import Local
+from marginaudit.reports.study.store import NO_STORE, Store
+
+
+class Task(ABC):
+    """Work for one process: a dataset to audit, a figure to draw, or runs of a sweep.
+
+    Attributes
+    ----------
+    light : bool
+        Whether it takes less time than starting a worker: workers compute it if there are any.
+    """
+
+    light: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def key(self) -> str | None:
+        """Cache key: a hash of everything that the result depends on; None where that is not known."""
+
+    @abstractmethod
+    def compute(self, progress: Progress = quiet) -> Any:
+        """The result, which can be pickled and is not None."""
+
+    @property
+    def name(self) -> str:
+        """What it is, for errors."""
+        return type(self).__name__
+
+    def load(self) -> None:
+        """Import what it needs, before this process is forked."""
+        load_drawing()
+
+    def lasting(self, _result: Any) -> bool:
+        """Whether the result would be the same another time."""
+        return True
+
+
+T = TypeVar("T", bound=Task)
+
+
+class Executor:
+    """Computes tasks, at most ``jobs`` at a time; a context of worker processes, which begin when they are needed."""
+
+    def __init__(self, jobs: int = 1, store: Store = NO_STORE) -> None:
+        self._jobs, self._store, self._workers = jobs, store, Local(0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._workers.end()
+
+    def results(
+        self, tasks: Sequence[T], progress: Progress = quiet, until: float | None = None
+    ) -> Iterator[tuple[T, Any, bool]]:
+        """Each task with its result as it ends, and whether it was in the store; the first tasks begin at once.
+
+        The result is None for a task that ends its workers. At the time ``until`` of `time.monotonic` it ends: what is
+        under way then is left out, or has None. One task, and what cannot be pickled, is computed in this process;
+        ``progress`` takes what is under way.
+        """
+        keys = {task: task.key if self._store.folder else None for task in tasks}
+        stored = {task: result for task, key in keys.items() if (result := self._store.read(key)) is not None}
+        missing = [task for task in tasks if task not in stored]
+        several = min(self._jobs, len(missing)) > 1 and (self._workers.begun or not all(task.light for task in missing))
+        calls = largest_first(missing) if several else {}
+        if calls and not self._workers.begun:
+            self._workers = Local(min(self._jobs, len(calls)))
+            for task in calls if forkable() else ():
+                task.load()
+        sent = self._workers.results(computed, calls, until)
+        here = ((task, _computed_here(task, progress, until)) for task in missing if task not in calls)
+        if calls:
+            progress(counted(len(calls), "task"), "under way")
+
+        def ended() -> Iterator[tuple[T, Any, bool]]:
+            for task, result in stored.items():
+                yield task, result, True
+            for task, result in chain(sent, here):
+                if result is not None and task.lasting(result):
+                    self._store.write(keys[task], result)
+                yield task, result, False
+
+        return ended()
+
+    def all(
+        self, tasks: Sequence[T], progress: Progress, done: Callable[[T, bool], None] = lambda *_: None
+    ) -> list[Any]:
+        """The results of all tasks; ``done`` takes each as it ends, and whether its result was in the store.
+
+        Raises
+        ------
+        InputError
+            A task ends the processes that compute it; the results of the others are stored.
+        """
+        found = {}
+        for task, result, stored in self.results(tasks, progress):
+            found[task] = result
+            if result is not None:
+                done(task, stored)
+        if died := [task.name for task in tasks if found[task] is None]:
+            got = "processes that were ended at their work, by the system or by a claim's code"
+            raise InputError(printable(", ".join(died)), got=got, expected="one that ends by itself")
+        return [found[task] for task in tasks]
+
+
+def _computed_here(task: Task, progress: Progress, until: float | None) -> Any:
+    if until is None:
+        return task.compute(progress)
+    from marginaudit.reports.hunt import TimeIsUp, ended_after  # half a second, for its search
+
+    if (left := until - monotonic()) > 0:
+        with suppress(TimeIsUp), ended_after(left):
+            return task.compute(progress)
+    return None
+
+
+def largest_first(tasks: Iterable[T]) -> dict[T, bytes]:
+    """The pickled tasks, largest first, as these take longest; those that cannot be pickled are left out."""
+    found = {}
+    for task in tasks:
+        with suppress(pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):
+            found[task] = packed(task)
+    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+
+
+def computed(data: bytes) -> Any:
+    """Compute a packed task in a worker; prints go to standard error."""
+    with redirect_stdout(sys.stderr):
+        return _Unpickler(io.BytesIO(data)).load().compute()
+
+
+def packed(task: Task) -> bytes:
+    """The pickled task: papers and their claims by name, users' claims with their code.
+
+    Raises
+    ------
+    Exception
+        It holds what cannot be sent: whatever pickling raises.
+    """
+    file = io.BytesIO()
+    _Pickler(file).dump(task)
+    return file.getvalue()
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """Pickles papers and their claims by name, as the other process has them."""
+
+    def persistent_id(self, value: Any) -> tuple[str, ...] | None:
+        papers, _ = installed_papers()
+        if isinstance(value, Paper):
+            if papers.get(value.name) is not value:
+                raise pickle.PicklingError(f"the paper {value.name} is not installed")
+            return ("paper", value.name)
+        if isinstance(value, Claim) and value.paper in papers:
+            return ("claim", value.paper, value.id) if papers[value.paper].has(value) else None
+        return None
+
+
+class _Unpickler(pickle.Unpickler):
+    def persistent_load(self, place: tuple[str, ...]) -> Any:
+        paper = installed_papers()[0][place[1]]
+        return paper if place[0] == "paper" else next(claim for claim in paper.claims if claim.id == place[2])
+
+
+@cache
+def installed_papers() -> tuple[Mapping[str, Paper], list[str]]:
+    """The papers by name, and notices of those that fail to import."""
+    notices: list[str] = []
+    return {paper.name: paper for paper in all_papers(notices.append)}, notices
