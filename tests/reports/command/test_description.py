@@ -83,8 +83,9 @@ def test_certify_takes_a_number_and_nothing_else(command: Command, own_folder: P
         found = command.json("audit", *short, *given)
         assert [data["name"] for data in found["datasets"]] == ["example-1"]
         assert found["config"]["ntp"]["certify"] == 900
-    for given, value in ((("--certify", "7"), 7), (("--certify=7",), 7), (("--certify", "1e1"), 10), ((), 0)):
-        assert command.json("audit", *short, *given, "example-1")["config"]["ntp"]["certify"] == value
+    for typed, value in (("--certify 7", 7), ("--certify=7", 7), ("--certify 1e1", 10), ("", 0)):
+        found = command.json("audit", *short, *typed.split(), "example-1")
+        assert found["config"]["ntp"]["certify"] == value
     for written, value in (("true", 900), ("7", 7), ("false", 0)):
         path = described(own_folder, f'datasets = ["example-1"]\n[settings]\ncertify = {written}\n')
         assert command.json("audit", path, *short)["config"]["ntp"]["certify"] == value
