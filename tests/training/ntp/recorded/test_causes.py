@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marginaudit.training.ntp.recorded.conformity import compared
+from marginaudit.training.ntp.recorded.comparison import compared
 from marginaudit.training.ntp.recorded.trajectory import read_trajectory
 from tests.training.ntp.recorded.program import Mistake, run
 from tests.training.ntp.recorded.styles import EMBEDDINGS, random_dataset
