@@ -78,6 +78,17 @@ def test_the_solver_and_the_compiler_are_imported_when_they_are_needed() -> None
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_an_audit_imports_the_claims_of_one_paper(tmp_path: Path) -> None:
+    arguments = ["audit", "example-1", "--claim", "ntp.lemma2", "--steps1", "5", "--steps2", "5", "--jobs", "1"]
+    code = (
+        "import sys; from marginaudit.reports.command.cli import cli\n"
+        f"assert cli.main({arguments}, standalone_mode=False) == 0\n"
+        "found = {paper for paper in ('ntp', 'snap') if f'marginaudit.claims.{paper}.theorems' in sys.modules}\n"
+        "sys.exit(found != {'ntp'})"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
+
+
 def test_every_paper_has_its_contract() -> None:
     contracts = SETTINGS["tool"]["importlinter"]["contracts"]
     protected = [contract for contract in contracts if contract["name"].startswith("Only ")]

@@ -161,13 +161,20 @@ def matching_ids(pattern: str, known: Collection[str], where: str, of: str = "")
     >>> matching_ids("ntp.lemma7", ids, "claim"), matching_ids("ntp.theorem2", ids, "claim")
     (['ntp.lemma7'], ['ntp.theorem2.loss', 'ntp.theorem2.rate'])
     """
-    found = [name for name in known if fnmatchcase(name, pattern)]
-    found = found or [name for name in known if name.startswith(f"{pattern}.")]
+    found = ids_of(pattern, known)
     if not found:
         got = "no claim whose id matches" if is_pattern(pattern) else "no claim of that id"
         got = f"{got} among those of {of}" if of else got
         raise InputError(f"{where} {shown(pattern)}", got=got, expected=known_ids(pattern, known, of))
     return found
+
+
+def ids_of(pattern: str, known: Iterable[str]) -> list[str]:
+    """The ids that a pattern matches, else those that continue it after a dot; perhaps none."""
+    ids = list(known)
+    return [name for name in ids if fnmatchcase(name, pattern)] or [
+        name for name in ids if name.startswith(f"{pattern}.")
+    ]
 
 
 def is_pattern(text: str) -> bool:

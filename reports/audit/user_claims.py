@@ -41,9 +41,12 @@ def all_claims(papers: Sequence[Paper], file: Path | None, notice: Notice) -> Le
         The claims of the file cannot be had.
     """
     claims = [claim for paper in papers for claim in paper.claims]
+    points = entry_points(group=GROUP)
+    if file is None and not points:
+        return Ledger(claims)
     known = {paper.name: paper for paper in (*PAPERS, *papers)}
     taken = {claim.id for paper in known.values() for claim in paper.claims}
-    for point in entry_points(group=GROUP):
+    for point in points:
         where = place_of(point)
         try:
             with failures_in_one_line(where):

@@ -170,9 +170,11 @@ def _planned(asked: "Asked") -> "tuple[list[Source], list[Claim], dict[str, Any]
     from marginaudit.reports.command.description import asked_for
 
     audited = tuple(paper for paper in papers() if asked.name in (None, "all", paper.name))
+    with asked_for(asked.by_datasets):
+        loaded = [load(name, audited) for name in once_each(asked.datasets)]
     with asked_for(asked.by_file):
         if not asked.only_mine:
-            known, of_file = ledger(asked.claims_file, audited), ""
+            known, of_file = ledger(asked.claims_file, _speaking(asked.patterns, papers_of(loaded), audited)), ""
         elif asked.claims_file is None:
             raise InputError("--only-mine", got="no claims of yours", expected="--claims FILE beside it")
         else:
@@ -180,8 +182,6 @@ def _planned(asked: "Asked") -> "tuple[list[Source], list[Claim], dict[str, Any]
     of_paper = f"paper {asked.name}" if asked.name not in (None, "all") else ""
     claims = matching(asked.patterns, known, asked.by_patterns, of_file or of_paper)
     spoken_of = [paper for paper in audited if any(paper.judges(claim) for claim in claims)]
-    with asked_for(asked.by_datasets):
-        loaded = [load(name, audited) for name in once_each(asked.datasets)]
     sources = distinct_names(loaded or cases_of(spoken_of, tell), tell)
     if asked.patterns or asked.only_mine:
         some_judged(claims, sources, asked.by_patterns if asked.patterns else "--only-mine")
@@ -191,6 +191,16 @@ def _planned(asked: "Asked") -> "tuple[list[Source], list[Claim], dict[str, Any]
         if remark := source.paper.remark(source.dataset, source.place):
             tell(remark)
     return sources, claims, config
+
+
+def _speaking(
+    patterns: Sequence[str], of_data: "tuple[Paper, ...]", audited: "tuple[Paper, ...]"
+) -> "tuple[Paper, ...]":
+    """Papers whose claims may be about the datasets; all of them for a pattern that matches no claim of these."""
+    from marginaudit.reports.audit.ledger import ids_of
+
+    ids = [claim.id for paper in of_data for claim in paper.claims]
+    return of_data if of_data and all(ids_of(pattern, ids) for pattern in patterns) else audited
 
 
 def _told(bar: "Bar", steps: dict[str, int]) -> "tuple[Progress, Callable[[str, str], None]]":

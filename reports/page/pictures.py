@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from marginaudit.claims.verdict import Verdict
+from marginaudit.claims.verdict import Evidence, Verdict
 from marginaudit.reports.audit.auditing import Audited, Drawn, OnPage, Shown
 from marginaudit.reports.page.files import csv_text, file_stem
 from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered
@@ -29,9 +29,8 @@ def drawn(audited: Audited, exports: Collection[str]) -> Shown:
 
 
 def _pictures(audited: Audited, exports: Collection[str]) -> list[Drawn]:
-    from marginaudit.reports.audit.ledger import LEDGER  # whose claims are imported with it
-
     run, paper, pictures = audited.run, audited.source.paper, list[Drawn]()
+    built_in = {claim.id for claim in paper.claims} if paper.evidence is Evidence.PROVED else set[str]()
     for name, known in paper.figures_of("run").items():
         if known.beside and known.beside not in audited.findings:
             continue
@@ -41,7 +40,7 @@ def _pictures(audited: Audited, exports: Collection[str]) -> list[Drawn]:
             pictures.append(Drawn(suffix, known.caption, known.beside, rendered_as(figure, exports)))
     shown, plot = {picture.claim for picture in pictures}, None
     for claim, finding in audited.findings.items():
-        asked = claim not in LEDGER or len(audited.findings) <= FEW_CLAIMS
+        asked = claim not in built_in or len(audited.findings) <= FEW_CLAIMS
         if finding.curve is None or claim in shown or not (asked or finding.verdict is Verdict.VIOLATED):
             continue
         plot = measured_figure(curve_title(audited.name, claim), finding.curve, finding, cleared=plot)
