@@ -66,6 +66,7 @@ class Stage1Loss:
     def __init__(self, dataset: Dataset) -> None:
         n = dataset.collocation.require_function()
         self.E = dataset.embeddings
+        self._terms, self._terms_of_column = _terms(self.E), _terms(self.E.T)
         self.answer = np.array([dataset.index[n[x]] for x in dataset.vocabulary])
         self.names = dataset.vocabulary
         index, pi = dataset.index, np.zeros(dataset.V)
@@ -92,11 +93,11 @@ class Stage1Loss:
         """Eq. 5 at W_ov (V, d)."""
         E, every = self.E, np.arange(len(self.E))
         weights = np.ones(len(E)) if weights is None else weights
-        P = _softmax(E @ W.T, (_terms(E) + 2) * u * (abs(E) @ abs(W).T), u)
+        P = _softmax(E @ W.T, (self._terms + 2) * u * (abs(E) @ abs(W).T), u)
         r, dr = _surplus(P, self.answer, every, u)
         r, dr = weights[:, None] * r, weights[:, None] * (dr + u * abs(r))
         value = r.T @ E
-        return _bounded(value, dr.T @ abs(E) + (_terms(E.T) + 1) * u * (abs(r).T @ abs(E)), P)
+        return _bounded(value, dr.T @ abs(E) + (self._terms_of_column + 1) * u * (abs(r).T @ abs(E)), P)
 
 
 class Stage2Loss:
@@ -105,7 +106,8 @@ class Stage2Loss:
     def __init__(self, dataset: Dataset) -> None:
         found = sample_classes(dataset)
         self._dataset = dataset
-        self.E, self.names = dataset.embeddings, dataset.vocabulary
+        self.embed(dataset.embeddings)
+        self.names = dataset.vocabulary
         self.owner, self.token, self.query = found.edge_class, found.token, found.query
         self.count, self.answer, self.weights = found.multiplicity, found.next, found.frequency
         of_class = class_of_samples(dataset)
@@ -115,9 +117,13 @@ class Stage2Loss:
         self._samples = float(sum(dataset.counts))
         copies = np.bincount(of_class, np.array(dataset.counts, dtype=np.float64))
         added = np.asarray(copies[self.owner] * self.count, dtype=np.float64)
-        self.added = self._scatter(added) if _one_hot(self.E) else float(added.sum())
+        self.added = self._scatter(added) if self._one_hot else float(added.sum())
         self.longest = dataset.L_max
-        self.sizes = np.linalg.norm(self.E, axis=1)
+
+    def embed(self, E: Floats) -> None:
+        """Set the embeddings of the keys, and what the bounds need of them at every step."""
+        self.E, self.sizes = E, np.linalg.norm(E, axis=1)
+        self._terms, self._one_hot = _terms(E), _one_hot(E)
 
     @property
     def classes(self) -> int:
@@ -156,8 +162,7 @@ class Stage2Loss:
         data, found = self._dataset, copy(self)
         samples = [([data.index[x] for x in one.tokens], data.index[one.next]) for one in data.samples]
         bags = [Counter(keys(sample, y)) for sample, y in samples]
-        found.E = np.vstack([self.E, np.zeros((1, self.E.shape[1]))])
-        found.sizes = np.append(self.sizes, 0.0)
+        found.embed(np.vstack([self.E, np.zeros((1, self.E.shape[1]))]))
         found.owner, found.token, found.count = np.array(
             [(n, x, many) for n, bag in enumerate(bags) for x, many in bag.items()]
         ).T
@@ -176,7 +181,7 @@ class Stage2Loss:
         P, B, B_abs = self._probabilities(W_ov, phi, context, u, distance)
         r, dr = _surplus(P, self.answer, classes, u)
         g = (r @ B)[owner, key]
-        dg = ((dr + (len(B) + _terms(E) + 4) * u * abs(r)) @ B_abs)[owner, key]
+        dg = ((dr + (len(B) + self._terms + 4) * u * abs(r)) @ B_abs)[owner, key]
         dg += distance * np.linalg.norm(r, axis=1)[owner] * self.sizes[key]
         centred = g - self._mean(phi.value, g)
         length = np.bincount(owner, self.count)[owner]
@@ -186,7 +191,7 @@ class Stage2Loss:
         rounding = phi.value * (phi.relative * abs(centred) + shifted + 2 * u * abs(g) + self._mean(phi.value, moved))
         scale = pi[owner]
         G, size, bound = (self._scatter(scale * x) for x in (term, abs(term), rounding + 3 * u * abs(term)))
-        carried = 0 if _one_hot(E) else 2 * (len(E) + 1)
+        carried = 0 if self._one_hot else 2 * (len(E) + 1)
         return _bounded(E.T @ G @ E, abs(E).T @ (bound + (self.added + carried) * u * size) @ abs(E), phi, P)
 
     def ov_gradient(self, W_ov: Floats, W: Floats, u: float, distance: float = 0.0) -> TextbookGradient:
@@ -206,7 +211,7 @@ class Stage2Loss:
         error = np.zeros_like(s)
         at = self.owner, self.token
         s[at] = (E @ W @ E.T)[self.token, self.query[self.owner]]
-        error[at] = (2 * _terms(E) + 3) * u * (abs(E) @ abs(W) @ abs(E).T)[self.token, self.query[self.owner]]
+        error[at] = (2 * self._terms + 3) * u * (abs(E) @ abs(W) @ abs(E).T)[self.token, self.query[self.owner]]
         counts = np.ones_like(s)
         counts[at] = self.count
         phi = _softmax(s, error, u, counts, terms=self.longest)
@@ -216,7 +221,7 @@ class Stage2Loss:
         self, W_ov: Floats, phi: Softmax, context: tuple[Floats, Floats], u: float, distance: float
     ) -> tuple[Softmax, Floats, Floats]:
         B, B_abs = W_ov @ self.E.T, abs(W_ov) @ abs(self.E).T
-        terms = self.longest + min(W_ov.shape[1], self.longest * _terms(self.E)) + 3
+        terms = self.longest + min(W_ov.shape[1], self.longest * self._terms) + 3
         value, error = context
         moved = distance * np.linalg.norm(value @ self.E, axis=1, keepdims=True)
         return _softmax(value @ B.T, (error + terms * u * value) @ B_abs.T + moved, u), B, B_abs
