@@ -379,7 +379,7 @@ def test_each_refuted_statement_is_found_by_its_own_hunt_in_a_minute(name: str) 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", [name for name in LEDGER if name not in OF_ONE_DATASET])
 def test_each_planted_twin_is_found_by_its_own_hunt_in_a_minute(name: str) -> None:
-    for part, _, judgement in twins(LEDGER[name]):
+    for part, judgement in twins(LEDGER[name]):
         twin = replace(LEDGER[name], judgement=judgement, standing=OPEN, implications=())
         assert hunt(twin, PAPER_OF[name], seconds=60).dataset is not None, part
 

@@ -1,5 +1,7 @@
 """Lemma 17: how far E' is from E."""
 
+from functools import partial
+
 import networkx as nx
 import numpy as np
 
@@ -56,11 +58,11 @@ def lambda_1_is_minus_one(run: ClassRun) -> bool:
     return dependent(run.dataset)
 
 
-def judged(run: ClassRun) -> Finding:
-    """Lemma 17 under the condition lambda_1 < 1 for the eigenvalue lambda_1 of largest absolute value."""
+def judged(run: ClassRun, bound: Bounded) -> Finding:
+    """Lemma 17's bound under the condition lambda_1 < 1 for the eigenvalue lambda_1 of largest absolute value."""
     assumption = run.assumption("overlap_below_one")
     if assumption.holds:
-        return LEMMA17_BOUND.judge(run)
+        return bound.judge(run)
     if lambda_1_is_minus_one(run):
         return Finding(
             Verdict.VIOLATED,
@@ -117,7 +119,7 @@ LITERAL = variant(
         weakest=BELOW_ONE,
     ),
     implications=(Implication(sources=("snap.lemma17",), condition=BELOW_ONE, proof=PROOF, unmet=not_below_one),),
-    judgement=Decided(judged, LEMMA17_BOUND.kind),
+    judgement=Decided(partial(judged, bound=LEMMA17_BOUND), LEMMA17_BOUND.kind),
     instead=r"it is true where $\lvert\lambda_1\rvert<1$: snap.lemma17.",
 )
 

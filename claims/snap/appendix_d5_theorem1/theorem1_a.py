@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context
+from functools import partial
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -88,9 +89,9 @@ def exception(run: ClassRun) -> float:
     return run.K * (math.exp(-0.64 * mean) + math.exp(-2.5 * mean))
 
 
-def positive(run: ClassRun) -> Finding:
+def positive(run: ClassRun, bound: Bounded) -> Finding:
     """Theorem 1 (a) on every seed, with a bound on the probability of an exception."""
-    found, seeds = XI_POSITIVE.judge(run), seeds_judged(run)
+    found, seeds = bound.judge(run), seeds_judged(run)
     seen = f"Over {counted(seeds, 'seed')}."
     if found.verdict is Verdict.HOLDS:
         most = 1 - (1 - LEVEL) ** (1 / seeds)  # with which all seeds are no exception with a chance of 1 - LEVEL
@@ -124,7 +125,7 @@ A = Claim(
     formula=r"\xi_n(t)=\gamma(t)\sum_{n'\ne n}\beta_{nn'}(t)f_n^\top f_{n'}\gt 0,\qquad t\gg K^2",
     assumptions=ASSUMPTIONS,
     standing=proved(PAGE + "34-snaptheorem1a", "snap.theorem1.form.rederived", "snap.theorem5.rederived", hunted=8),
-    judgement=Decided(positive, "lower bound in every seed"),
+    judgement=Decided(partial(positive, bound=XI_POSITIVE), "lower bound in every seed"),
     absent=outside_range_r,
     instead="Not any $t$: see snap.theorem1.a.any-t.",
 )
