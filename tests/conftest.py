@@ -1,12 +1,14 @@
 """Hypothesis: the same examples on every run of the tests, many and other ones for `make fuzz`; no clock.
 
 Audits run in one process unless a test says otherwise, and no test finds what another one's audit has kept but the
-graphs of statements and pages of proofs, which depend on the code alone.
+graphs of statements and pages of proofs, which depend on the code alone. Every test works in an empty folder.
 """
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +17,7 @@ from hypothesis import settings
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.study.audit import FigureTask, ProofsTask
 from marginaudit.reports.study.store import Store
-from tests.command_line import Command
+from tests.command_line import SVOP, Command, dataset_file
 
 settings.register_profile("marginaudit", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("fuzz", deadline=None, max_examples=1000, database=None)
@@ -63,6 +65,27 @@ def nothing_kept(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 
 
 _NUMBER = count()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interrupts() -> Iterator[None]:
+    """Let an interrupt reach the processes that tests start, also where a shell in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def svop(own_folder: Path) -> Path:
+    """A dataset's file in that folder."""
+    return dataset_file(own_folder, SVOP, "svop.json")
 
 
 @pytest.fixture
