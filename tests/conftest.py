@@ -5,6 +5,7 @@ graphs of statements and pages of proofs, which depend on the code alone. Every 
 """
 
 import os
+import re
 import signal
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -22,6 +23,17 @@ from tests.command_line import SVOP, Command, dataset_file
 settings.register_profile("marginaudit", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("fuzz", deadline=None, max_examples=1000, database=None)
 settings.load_profile("marginaudit")
+
+
+THOROUGH = frozenset((Path(__file__).parent / "thorough.txt").read_text(encoding="utf-8").split())
+"""Tests that `make test-fast` leaves out: their node ids, those of their functions or files, or folders."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that a line of `THOROUGH` names."""
+    for item in items:
+        if any(item.nodeid[: end.start()] in THOROUGH for end in re.finditer(r"[/[]|::|$", item.nodeid)):
+            item.add_marker("thorough")
 
 
 @pytest.fixture(autouse=True, scope="session")

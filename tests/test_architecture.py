@@ -165,3 +165,11 @@ def test_a_relative_comparison_says_what_it_tolerates_near_zero() -> None:
                 if "rel" in given and "abs" not in given:
                     silent.append(f"{path.name}:{node.lineno}")
     assert silent == []
+
+
+def test_each_line_of_the_thorough_tests_names_some() -> None:
+    for line in (ROOT / "tests" / "thorough.txt").read_text(encoding="utf-8").split():
+        path, *names = line.partition("[")[0].split("::")
+        assert (ROOT / path).exists(), line
+        text = (ROOT / path).read_text(encoding="utf-8") if names else ""
+        assert all(re.search(rf"^ *(def|class) {name}\b", text, re.MULTILINE) for name in names), line
