@@ -148,7 +148,8 @@ def _measured(tasks: Sequence[MeasureTask], deadline: float, bar: Bar) -> tuple[
     results: dict[MeasureTask, Any] = {}
     with Executor(cores(), user_cache("tighten", notice=tell)) as executor:
         for task, result, _ in executor.results(tasks, until=deadline):
-            results |= {task: result} if result is not None else {}
+            if result is not None:
+                results[task] = result
             bar.reach(len(results))
     if not results:
         raise InputError("--seconds", got="no run finished in time", expected="a longer time")
