@@ -73,7 +73,7 @@ def in_words(paper: Paper, assumption: str) -> str:
 
     >>> from marginaudit.reports.audit.ledger import PAPERS
     >>> in_words(PAPERS[1], "wide_vocabulary")
-    'M >> K^2: the vocabulary has at least 10 K^2 tokens for K classes'
+    'M >> K^2, read as M >= 10 K^2 for K classes'
     """
     text = (getdoc(paper.kind.assumptions[assumption]) or assumption).partition("\n\n")[0]
     return " ".join(text.split()).partition("; the witness")[0].rstrip(".")

@@ -174,7 +174,7 @@ def draw_curve(axis: "Axes", curve: Curve, since: str, rounding: float = 0.0) ->
         said = nothing if zero else "no finite value"
         axis.text(0.5, 0.5, said, transform=axis.transAxes, ha="center", va="center", color=REFERENCE)
         return
-    upper, most = lines.get("≤ bound"), np.nan if curve.vacuous_above is None else drawable([curve.vacuous_above])[0]
+    most = np.nan if curve.vacuous_above is None else drawable([curve.vacuous_above])[0]
     hatched = upper is not None and most > (-np.inf if signed else 0) and not (upper <= most).all()
     room = most + np.ptp(seen) / 3 if signed else most * LEAST_HATCHED
     ceiling = max(np.nanmax(upper, initial=most), room) if upper is not None and hatched else most

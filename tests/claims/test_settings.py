@@ -12,7 +12,7 @@ from marginaudit.claims.ntp import Config
 from marginaudit.claims.settings import settings_of
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.audit.ledger import PAPERS
-from marginaudit.reports.command.options import configs, dashed
+from marginaudit.reports.command.options import configs, dashed, powers_of_ten
 from marginaudit.reports.ntp.paper import PAPER
 from tests.command_line import Command
 
@@ -107,7 +107,8 @@ def test_every_setting_is_an_option_with_its_help_and_default(command: Command, 
             assert there == (known.help in said)
             if there:
                 value = getattr(default, field.name)
-                assert f"{known.help} [default: {known.none if value is None else value}]" in said
+                text = known.none if value is None else powers_of_ten(str(value))
+                assert f"{known.help} [default: {text}]" in said
 
 
 def test_a_bad_value_is_told_by_its_option() -> None:

@@ -385,7 +385,8 @@ def test_every_file_of_a_folder_is_in_its_papers_list(folder: ModuleType) -> Non
 
 def test_the_page_on_your_paper_walks_through_what_new_paper_writes() -> None:
     root = Path(__file__).parents[2]
-    section = (root / "docs/your-own-paper.md").read_text(encoding="utf-8")
+    page = (root / "docs/your-own-paper.md").read_text(encoding="utf-8")
+    section = page[: page.index("**its tables**")]  # of which the template has none
     code = (root / "reports/starts/paper.py").read_text(encoding="utf-8")
     blocks = [textwrap.dedent(block) for block in re.findall(r"```python\n(.*?)```", section, re.DOTALL)]
     assert len(blocks) == 3

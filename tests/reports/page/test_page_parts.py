@@ -184,7 +184,7 @@ def audited(failing: list[str], assumed: list[tuple[str, ...]], silent: int) -> 
 def test_a_banner_names_the_assumption_that_most_statements_lack() -> None:
     wide, common = "wide_vocabulary", "single_common"
     [banner] = banners(audited([wide, common], [(wide, common), (wide,), (common, wide), (), (wide,)], silent=3))
-    asks = "M >> K^2: the vocabulary has at least 10 K^2 tokens for K classes"
+    asks = "M >> K^2, read as M >= 10 K^2 for K classes"
     told = {"dataset": "d", "assumption": wide, "asks": asks, "witness": {"least": 3}}
     assert banner == told | {"kept": 3, "statements": 5}
     [half] = banners(audited([wide], [(wide,), (), ()], silent=2))

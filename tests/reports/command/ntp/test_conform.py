@@ -80,7 +80,7 @@ def test_step_sizes_given_take_the_place_of_the_files(command: Command) -> None:
     found = command.json("conform", "example-1", "good.npz", "--lr1", "0.2", "--lr2", "0.1")
     assert [stage["lr"] for stage in found["stages"]] == [0.2, 0.1]
     assert [stage["cause"] for stage in found["stages"]] == [
-        "another step size (0.1)",
+        "another step size (0.1) or gradient clipped at norm 0.5, not normalised",
         "another step size (0.05)",
     ]
     assert found["departs_at"]["stage"] == 1
