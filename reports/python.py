@@ -173,7 +173,7 @@ def audit(
         the papers that the claims are about.
     claims : ids, patterns such as ``"ntp.theorem2.*"``, and `Claim` objects of your own
         None for all that are built in or installed.
-    config : settings by name such as ``{"steps2": 2000}``, or a paper's config such as `marginaudit.reports.ntp.Config`
+    config : settings by name such as ``{"steps2": 2000}``, or a paper's config such as `marginaudit.claims.ntp.Config`
         Settings that are left out are those of ``marginaudit audit``.
     trajectory : path, or mapping from names to paths
         Runs of your own of the one dataset, in .npz files that `marginaudit.record.Recorder` writes: each is judged
