@@ -1,4 +1,7 @@
-"""Verdicts: the finding of an audit on one statement and one dataset."""
+"""Verdicts: the finding of an audit on one statement and one dataset.
+
+The rule for each kind of statement is in `marginaudit.claims.judgements`: of a bound in `bounded`.
+"""
 
 import json
 import math

@@ -145,7 +145,7 @@ def confused_queries(relations: Relations, size: int) -> Indices:
 
 
 def solve_exactly(relations: Relations, size: int) -> ExactScores:
-    """Exact scores, verified, of relations among ``size`` tokens without confused ones.
+    """Exact max-margin scores, verified; no token of the ``size`` both wins and loses under a query.
 
     Raises
     ------

@@ -43,7 +43,7 @@ class Farkas:
 
     @property
     def norm_at_least(self) -> float:
-        """1/residual."""
+        """Lower bound 1/residual on the norm of any feasible W."""
         return 1 / self.residual if self.residual else math.inf
 
     def as_document(self) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def rounding_level(rows: Rows) -> float:
 
 
 def _scaled_multipliers(A: "scipy.sparse.csr_array[np.float64]", lengths: Floats) -> Floats | None:
-    """z = y * (length of the row) at a vertex of {y >= 0, A^T y = 0, sum(z) = 1}, by a linear program."""
+    """Farkas multipliers y times row norms, z: a vertex of {y >= 0, A^T y = 0, sum(z) = 1}, by a linear program."""
     if np.any(lengths == 0):
         return np.where(np.arange(len(lengths)) == np.argmin(lengths), 1.0, 0.0)
     if not np.all(np.isfinite(lengths)):

@@ -118,7 +118,7 @@ def _guess(X: Matrix) -> dict[int, fmpq]:
 
 
 def _times(X: Matrix, w: Iterable[fmpq]) -> Vector:
-    """X w, over one common denominator."""
+    """Matrix-vector product X w, over one common denominator."""
     return tuple((fmpq_mat([list(x) for x in X]) * fmpq_mat([[value] for value in w])).entries())
 
 

@@ -33,7 +33,7 @@ def decide(exact: ExactScores, vocabulary: tuple[Token, ...]) -> dict[Token, Clo
 
 
 def _violating_set(exact: ExactScores, rows: slice) -> list[int]:
-    """Minimal set S of optimal tokens with |N(S)| k < |S| m, as pairs, for a query with the given rows."""
+    """Minimal set S of optimal tokens with |N(S)| k < |S| m under one query, as indices of pairs (token, query)."""
     beaten: dict[int, set[int]] = {}
     for i, j in zip(exact.winner[rows].tolist(), exact.loser[rows].tolist(), strict=True):
         beaten.setdefault(i, set()).add(j)

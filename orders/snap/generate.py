@@ -157,7 +157,7 @@ def _between(rng: "np.random.Generator", least: float, most: float) -> float:
 
 
 def random_overlap(rng: "np.random.Generator", K: int, M: int) -> Floats:
-    """A random E with absolute eigenvalues between 6/sqrt(M) and 1/K."""
+    """A random overlap matrix E with absolute eigenvalues between 6/sqrt(M) and 1/K."""
     least, most = _range(K, M, K)
     regular = _regular_overlap(rng, K)
     upper = np.triu(rng.uniform(size=(K, K)) * (rng.uniform(size=(K, K)) < rng.uniform(0.2, 2)), 1)

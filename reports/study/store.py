@@ -24,8 +24,6 @@ from marginaudit.orders import shown_path
 from marginaudit.reports.audit.auditing import environment
 from marginaudit.reports.page.files import write_whole
 
-PACKAGES = ("marginaudit.orders", "marginaudit.margins", "marginaudit.training", "marginaudit.reports")
-
 MOST_KEPT = 100
 """Most results in a cache, of up to 3 MB each; the oldest are removed."""
 
@@ -144,11 +142,11 @@ def versions() -> dict[str, str]:
 def code(*modules: str) -> dict[str, str]:
     """SHA-256 of this program's files and of a paper's, by path: a module's package, or the Python files beside it."""
     found = {}
-    for name in (*PACKAGES, *(module for module in modules if not module.startswith("marginaudit."))):
+    for name in ("marginaudit", *(module for module in modules if not module.startswith("marginaudit."))):
         if file := import_module(name).__file__:
             folder = Path(file).parent
             for path in folder.rglob("*") if (folder / "__init__.py").exists() else folder.glob("*.py"):
-                place = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+                place = path.relative_to(folder if name == "marginaudit" else folder.parent).as_posix()
                 if path.is_file() and "__pycache__" not in path.parts:
                     found[place] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found

@@ -1,4 +1,4 @@
-"""Stage 2 of Algorithm 1: W_kq on the loss of eq. 1, W_ov frozen."""
+"""Stage 2 of Algorithm 1: W_kq on the loss of eq. 1, W_ov frozen; `steps.stepper` takes a step."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple

@@ -26,7 +26,7 @@ NODES = 50
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Samples that together meet Assumption 1.
+    """Subset of the samples that meets Assumption 1.
 
     Attributes
     ----------

@@ -141,6 +141,7 @@ def test_the_code_and_the_versions_of_all_that_computes_are_known() -> None:
     assert {"marginaudit", "python", "numpy", "scipy", "numba"} <= set(found["versions"])
     for place in (
         "orders/text.py",
+        "claims/judgements/bounded.py",
         "training/snap/sgd/kernel.py",
         "margins/ntp/verify.py",
         "study/odd_paper.py",

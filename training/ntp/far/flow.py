@@ -175,7 +175,7 @@ class FlowPath:
 
 
 def integrated(field: LateField, eta: float, s0: float, rest0: Floats, goals: Floats, looser: float) -> FlowPath:
-    """Integrate to values of log s, each the end of a step of the solver."""
+    """Integrate the flow in log s; the solver ends a step at each of the values."""
     path: list[tuple[Floats, float, float, int]] = []
     arc, count = 0.0, 0
     state = field.enter(s0, rest0)

@@ -13,7 +13,7 @@ ARRAYS = ("step1", "W_ov", "step2", "W_kq", "lr1", "lr2")
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """A recorded trajectory of both stages of Algorithm 1, as read.
+    """A recorded trajectory of both stages of Algorithm 1, as loaded from a file.
 
     Attributes
     ----------

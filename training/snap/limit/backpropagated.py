@@ -87,7 +87,7 @@ def printed_beta(overlap: Overlap, at: Fluctuation) -> Approximation:
 
 
 def mended_beta(overlap: Overlap, at: Fluctuation) -> Approximation:
-    """Eq. 88 with - q_0 (1+theta_n') where it has + q_0 (1+theta_n'); see `printed_beta`."""
+    """Eq. 88 with the sign of q_0 (1+theta_n') corrected to minus; see `printed_beta`."""
     return _beta(overlap, at, own=-1.0)
 
 
