@@ -1,1 +1,1 @@
-"""Studies: an audit of one or more datasets, or a sweep of runs over a grid, computed once and kept."""
+"""Studies: audits of datasets and sweeps of runs over a grid, computed once and cached."""

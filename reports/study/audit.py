@@ -26,14 +26,14 @@ PAGE_MAKERS = ("jinja2", "latex2mathml", "markdown-it-py", "mdit-py-plugins")
 
 @dataclass(frozen=True, eq=False)
 class AuditTask(Task):
-    """A dataset to be audited: a study of one cell.
+    """Audit of one dataset: a study of one cell.
 
     Attributes
     ----------
-    config : how its run is made
-    exports : names of `marginaudit.claims.settings.EXPORTS`; None to leave the drawing to whoever writes a page
+    config : settings of the run
+    exports : names of `marginaudit.claims.settings.EXPORTS`; None to leave drawing to the writer of a page
     claim_timeout : float
-        Seconds that a claim of the user's may take.
+        Time limit in seconds for each user's claim.
     """
 
     source: Source
@@ -44,12 +44,12 @@ class AuditTask(Task):
 
     @property
     def name(self) -> str:
-        """What it is, for errors."""
+        """Name in error messages."""
         return f"the audit of {self.source.dataset.name}"
 
     @property
     def key(self) -> str | None:
-        """Cache key; None where users' claims judge, as their code may depend on anything."""
+        """Cache key; None with users' claims, as their code may depend on anything."""
         source, paper = self.source, self.source.paper
         judged_by = [claim for claim in self.claims if paper.judges(claim)]
         if self.exports is None or not all(map(paper.has, judged_by)):
@@ -59,12 +59,12 @@ class AuditTask(Task):
         return key_of(paper, self.exports, dataset=dataset, claims=claims, config=config)
 
     def load(self) -> None:
-        """Import what draws and what the paper's runs need."""
+        """Import the drawing library and the dependencies of the paper's runs."""
         super().load()
         self.source.paper.load()
 
     def compute(self, progress: Progress = quiet) -> Audited:
-        """Judge the dataset and draw it; without its run if it is drawn."""
+        """Judge and draw the dataset; once drawn, drop its run."""
         found = audited(self.source, self.claims, self.config, progress, self.claim_timeout)
         if self.exports is None:
             return found
@@ -72,13 +72,13 @@ class AuditTask(Task):
         return replace(found, shown=drawn(found, self.exports), run_here=None)
 
     def lasting(self, result: Audited) -> bool:
-        """Whether nothing is broken, which may be so for want of memory."""
+        """Whether no row is broken: a broken row may be due to low memory."""
         return all(finding.verdict is not Verdict.BROKEN for finding in result.findings.values())
 
 
 @dataclass(frozen=True, eq=False)
 class FigureTask(Task):
-    """A paper's own figure to be drawn."""
+    """Drawing of one figure of a paper."""
 
     paper: Paper
     figure: Figure
@@ -87,7 +87,7 @@ class FigureTask(Task):
 
     @property
     def name(self) -> str:
-        """What it is, for errors."""
+        """Name in error messages."""
         return f"figure {self.figure.name}"
 
     @property
@@ -96,7 +96,7 @@ class FigureTask(Task):
         return key_of(self.paper, self.exports, figure=self.figure.name)
 
     def compute(self, progress: Progress = quiet) -> Mapping[str, bytes]:
-        """Train and draw the figure on one thread: its files by ending."""
+        """Train and draw the figure on one thread; return its files by ending."""
         progress(self.name, "drawing")
         with one_thread():
             return rendered_as(self.figure.draws(), self.exports)
@@ -104,14 +104,14 @@ class FigureTask(Task):
 
 @dataclass(frozen=True, eq=False)
 class ProofsTask(Task):
-    """A paper's pages of proofs to be made."""
+    """HTML of a paper's pages of proofs."""
 
     paper: Paper
     light: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
-        """What it is, for errors."""
+        """Name in error messages."""
         return f"proofs of {self.paper.name}"
 
     @property
@@ -122,7 +122,7 @@ class ProofsTask(Task):
         return digest({"proofs": sources, "made by": made_by, "computed by": identity(__name__)})
 
     def compute(self, _: Progress = quiet) -> Mapping[str, str]:
-        """The HTML of each page by name."""
+        """HTML of each page by name."""
         return proof_pages([self.paper])
 
 
@@ -137,18 +137,18 @@ def audit_datasets(
     exports: Sequence[str] | None = None,
     claim_timeout: float = CLAIM_TIMEOUT,
 ) -> Audit:
-    """Judge every dataset, in this process or others, or as the executor's store has it.
+    """Judge every dataset, in this process or in workers, or read it from the executor's store.
 
     Parameters
     ----------
-    progress : takes what is under way, of datasets that are judged in this process
-    done : takes a dataset's name, and how its findings were obtained
-    exports : as `AuditTask` has them
+    progress : callback with the current task, for datasets judged in this process
+    done : callback with a dataset's name and the origin of its findings
+    exports : see `AuditTask`
 
     Raises
     ------
     InputError
-        A dataset ends the processes that judge it.
+        A dataset kills its workers.
     """
     exported = None if exports is None else tuple(exports)
     tasks = [AuditTask(one, tuple(claims), configs[one.paper.name], exported, claim_timeout) for one in sources]
@@ -165,12 +165,12 @@ def audit_datasets(
 def write_audit(
     audit: Audit, folder: Path, executor: Executor, *, progress: Progress = quiet, exports: Sequence[str] = ()
 ) -> None:
-    """Make the figures, graphs of statements and pages of proofs of an audit's papers, and write its report.
+    """Write an audit's report, with the figures, graphs of statements and proof pages of its papers.
 
     Raises
     ------
     InputError
-        The folder cannot be written to, or holds something that is not of an earlier report.
+        The folder is not writable, or holds files that belong to no earlier report.
     """
     figures = [FigureTask(paper, figure, tuple(exports)) for paper, figure in audit.illustrations]
     graphs = [FigureTask(paper, figure, ()) for paper, figure in graph_figures(audit.papers)]
@@ -187,6 +187,6 @@ def write_audit(
 
 
 def key_of(paper: Paper, exports: Sequence[str], **settings: Any) -> str:
-    """A hash of settings, versions and code."""
+    """Hash of settings, versions and code."""
     makes = {"paper": paper.name, "pdf": "pdf" in exports, "matplotlib": version("matplotlib")}
     return digest(settings | makes | {"computed by": identity(type(paper).__module__, paper.run.__module__)})

@@ -1,4 +1,4 @@
-"""Compute tasks, here or in worker processes, and keep their results in a store."""
+"""Compute tasks, in this process or in workers, and keep the results in a store."""
 
 import io
 import pickle
@@ -30,7 +30,7 @@ class Task(ABC):
     Attributes
     ----------
     light : bool
-        Whether it takes less time than starting a worker: workers compute it if there are any.
+        Whether it is faster than starting a worker; workers already started compute it.
     """
 
     light: ClassVar[bool] = False
@@ -38,23 +38,23 @@ class Task(ABC):
     @property
     @abstractmethod
     def key(self) -> str | None:
-        """Cache key: a hash of everything that the result depends on; None where that is not known."""
+        """Cache key: hash of all inputs of the result; None if the inputs are unknown."""
 
     @abstractmethod
     def compute(self, progress: Progress = quiet) -> Any:
-        """The result, which can be pickled and is not None."""
+        """Compute the result: picklable, never None."""
 
     @property
     def name(self) -> str:
-        """What it is, for errors."""
+        """Name in error messages."""
         return type(self).__name__
 
     def load(self) -> None:
-        """Import what it needs, before this process is forked."""
+        """Import the task's dependencies before this process is forked."""
         load_drawing()
 
     def lasting(self, _result: Any) -> bool:
-        """Whether the result would be the same another time."""
+        """Whether the result is reproducible, so that it may be stored."""
         return True
 
 
@@ -62,7 +62,7 @@ T = TypeVar("T", bound=Task)
 
 
 class Executor:
-    """Computes tasks, at most ``jobs`` at a time; a context of worker processes, which begin when they are needed."""
+    """Executor of at most ``jobs`` tasks at a time; a context whose workers start on demand."""
 
     def __init__(self, jobs: int = 1, store: Store = NO_STORE) -> None:
         self._jobs, self._store, self._workers = jobs, store, Local(0)
@@ -76,11 +76,11 @@ class Executor:
     def results(
         self, tasks: Sequence[T], progress: Progress = quiet, until: float | None = None
     ) -> Iterator[tuple[T, Any, bool]]:
-        """Each task with its result as it ends, and whether it was in the store; the first tasks begin at once.
+        """Yield each task as it ends, with its result and whether the store had it; the first tasks start at once.
 
-        The result is None for a task that ends its workers. At the time ``until`` of `time.monotonic` it ends: what is
-        under way then is left out, or has None. One task, and what cannot be pickled, is computed in this process;
-        ``progress`` takes what is under way.
+        The result is None for a task that kills its workers. The iterator ends at the time ``until`` of
+        `time.monotonic`; unfinished tasks are left out or have the result None. A single task, and any task that
+        cannot be pickled, is computed in this process. ``progress`` is called with the current task.
         """
         keys = {task: task.key if self._store.folder else None for task in tasks}
         stored = {task: result for task, key in keys.items() if (result := self._store.read(key)) is not None}
@@ -109,12 +109,12 @@ class Executor:
     def all(
         self, tasks: Sequence[T], progress: Progress, done: Callable[[T, bool], None] = lambda *_: None
     ) -> list[Any]:
-        """The results of all tasks; ``done`` takes each as it ends, and whether its result was in the store.
+        """Results of all tasks; ``done`` is called with each task as it ends and whether the store had its result.
 
         Raises
         ------
         InputError
-            A task ends the processes that compute it; the results of the others are stored.
+            A task kills its workers; the results of the others are stored.
         """
         found = {}
         for task, result, stored in self.results(tasks, progress):
@@ -130,7 +130,7 @@ class Executor:
 def _computed_here(task: Task, progress: Progress, until: float | None) -> Any:
     if until is None:
         return task.compute(progress)
-    from marginaudit.reports.hunt import TimeIsUp, ended_after  # half a second, for its search
+    from marginaudit.reports.hunt import TimeIsUp, ended_after  # slow import: half a second
 
     if (left := until - monotonic()) > 0:
         with suppress(TimeIsUp), ended_after(left):
@@ -139,7 +139,7 @@ def _computed_here(task: Task, progress: Progress, until: float | None) -> Any:
 
 
 def largest_first(tasks: Iterable[T]) -> dict[T, bytes]:
-    """The pickled tasks, largest first, as these take longest; those that cannot be pickled are left out."""
+    """Pickled tasks, largest (hence slowest) first, without those that cannot be pickled."""
     found = {}
     for task in tasks:
         with suppress(pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):
@@ -154,12 +154,12 @@ def computed(data: bytes) -> Any:
 
 
 def packed(task: Task) -> bytes:
-    """The pickled task: papers and their claims by name, users' claims with their code.
+    """Pickle a task: papers and their claims by name, users' claims with their code.
 
     Raises
     ------
     Exception
-        It holds what cannot be sent: whatever pickling raises.
+        Pickling fails; any exception of the pickler.
     """
     file = io.BytesIO()
     _Pickler(file).dump(task)
@@ -167,7 +167,7 @@ def packed(task: Task) -> bytes:
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """Pickles papers and their claims by name, as the other process has them."""
+    """Pickler that sends papers and their claims by name, as every worker has them."""
 
     def persistent_id(self, value: Any) -> tuple[str, ...] | None:
         papers, _ = installed_papers()
@@ -188,6 +188,6 @@ class _Unpickler(pickle.Unpickler):
 
 @cache
 def installed_papers() -> tuple[Mapping[str, Paper], list[str]]:
-    """The papers by name, and notices of those that fail to import."""
+    """Papers by name, and notices of failed imports."""
     notices: list[str] = []
     return {paper.name: paper for paper in all_papers(notices.append)}, notices

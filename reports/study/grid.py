@@ -25,11 +25,11 @@ Outcome = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class RunsTask(Task):
-    """Runs on one dataset and seed that are computed together.
+    """Batch of runs on one dataset and seed.
 
     Attributes
     ----------
-    work : plain JSON data, all that a worker has to know, the code's digest included
+    work : the worker's input as plain JSON data, with the digest of the code
     runs : (number of the dataset, of the config, of the seed) of each
     """
 
@@ -38,11 +38,11 @@ class RunsTask(Task):
 
     @cached_property
     def key(self) -> str:
-        """A hash of settings, seed, data, versions and code."""
+        """Hash of settings, seed, data, versions and code."""
         return digest(self.work)
 
     def compute(self, _: Progress = quiet) -> list[Outcome]:
-        """The outcomes of the runs."""
+        """Compute the outcomes of the runs."""
         return outcomes(self.work)
 
 
@@ -67,14 +67,14 @@ def tasks_of(spec: Spec, code: str) -> Iterator[RunsTask]:
 
 
 def outcomes(work: Mapping[str, Any]) -> list[Outcome]:
-    """The outcomes of a task's runs, on one thread; where they cannot be computed together, each by itself.
+    """Compute the outcomes of a task's runs on one thread: as one batch, or one by one if the batch fails.
 
-    What they print goes to standard error.
+    Their output goes to standard error.
 
     Raises
     ------
     InputError
-        This process has other code than the one that asks.
+        This process has other code than the caller.
     """
     papers, notices = installed_papers()
     paper = papers.get(work["paper"])
@@ -107,12 +107,12 @@ def _outcomes(paper: Paper, sweeps: Sweeps, work: Mapping[str, Any]) -> list[Out
 def rows_of(
     paper: Paper, sweeps: Sweeps
 ) -> Callable[[Any, Sequence[Any], int, Sequence[str]], list[dict[str, Result]]]:
-    """The function that turns configs into results: the paper's own, or an audit."""
+    """Function from configs to results: the paper's own, or an audit."""
     return sweeps.rows or (lambda data, configs, _, keep: audited(paper, data, configs, keep))
 
 
 def audited(paper: Paper, data: Any, configs: Sequence[Any], keep: Sequence[str]) -> list[dict[str, Result]]:
-    """The kept results of each config, as `marginaudit audit` finds them."""
+    """Kept results of `marginaudit audit` for each config."""
     names = {name.partition(":")[0] for name in keep}
     claims = [claim for claim in paper.claims if claim.id in names]
     found = []
@@ -130,6 +130,6 @@ def _done(row: Mapping[str, Result], sweeps: Sweeps, keep: Sequence[str]) -> Out
 
 
 def modules_of(paper: Paper) -> tuple[str, str]:
-    """The modules of a paper and of its sweeps."""
+    """Modules of a paper and of its sweeps."""
     rows = None if paper.sweeps is None else paper.sweeps.rows
     return type(paper).__module__, (rows or paper.run).__module__

@@ -1,4 +1,4 @@
-"""Tables of a sweep: runs, cells, and of audits a summary by statement; the same bytes however it was computed."""
+"""Tables of a sweep: runs, cells, and statements for audits; byte-identical for any workers and order."""
 
 import io
 from collections import Counter
@@ -23,7 +23,7 @@ Rows = list[dict[str, Any]]
 
 
 def run_rows(spec: Spec, tasks: Iterable[RunsTask], outcomes: Mapping[str, Sequence[Outcome]]) -> Rows:
-    """A row a run, a cell's seeds one after another: data, settings, seed, results, and how the run ended."""
+    """One row per run, grouped by cell: data, settings, seed, results and outcome."""
     found = {run: outcome for task in tasks for run, outcome in zip(task.runs, outcomes[task.key], strict=True)}
     rows = []
     for i, made in enumerate(spec.data):
@@ -37,9 +37,9 @@ def run_rows(spec: Spec, tasks: Iterable[RunsTask], outcomes: Mapping[str, Seque
 
 
 def cell_rows(spec: Spec, runs: Rows) -> Rows:
-    """A row a cell: the columns that were varied, over how many seeds it is, and each result over them.
+    """One row per cell: the varied columns, the number of seeds, and a summary of each result over the seeds.
 
-    A number's mean and sample standard deviation, and of how many; how often each word was found.
+    Numbers are summarised by mean, sample standard deviation and count, words by their frequencies.
     """
     import pandas as pd
 
@@ -50,7 +50,7 @@ def cell_rows(spec: Spec, runs: Rows) -> Rows:
     for name in spec.keep:
         if spec.sweeps.results[name] is float:
             table = pd.DataFrame([[run[name] for run in cell] for cell in cells], dtype="float64")
-            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is none
+            with np.errstate(over="ignore", invalid="ignore"):  # an overflow is shown as empty
                 means, deviations = table.mean(axis=1).tolist(), table.std(axis=1, ddof=1).tolist()
             known = table.count(axis=1).tolist()
             for row, *found in zip(rows, means, deviations, known, strict=True):
@@ -63,12 +63,12 @@ def cell_rows(spec: Spec, runs: Rows) -> Rows:
 
 
 def read_cells(spec: Spec, folder: Path) -> Rows:
-    """The cells that a sweep of the spec wrote into a folder.
+    """Read the cells written by a sweep of the spec.
 
     Raises
     ------
     InputError
-        There is no such file, or it has other cells, or what is no number of a sweep.
+        The file is missing, has other cells, or an invalid number.
     """
     path = folder / "cells.csv"
     where = shown_path(path)
@@ -92,7 +92,7 @@ def read_cells(spec: Spec, folder: Path) -> Rows:
 
 
 def _numbers_of(spec: Spec) -> Iterator[tuple[str, type[int] | type[float], float]]:
-    """The columns of cells.csv that hold numbers, which kind, and from where on."""
+    """Numeric columns of cells.csv, with type and lower limit."""
     yield "seeds", int, 0
     for name in spec.keep:
         if spec.sweeps.results[name] is float:
@@ -111,12 +111,12 @@ def _number(text: str, kind: type[int] | type[float], least: float, where: str) 
 
 
 def mean_sd_and_count(spec: Spec, name: str) -> list[str]:
-    """The cells' columns of a result that is a number."""
+    """Columns of a numeric result in the table of cells."""
     return [word if spec.keep == (name,) else f"{name} {word}" for word in ("mean", "sd", "count")]
 
 
 def parquet_of(spec: Spec, rows: Rows) -> bytes:
-    """The rows as a Parquet file, which says nothing of when and where it was written."""
+    """Rows as a Parquet file without date or machine."""
     from pandas import DataFrame
 
     kinds = {name: "float64" if spec.sweeps.results[name] is float else "string" for name in spec.keep}
@@ -133,12 +133,12 @@ SHARE = 0.05
 
 
 def statement_rows(keep: Sequence[str], runs: Rows, place: Place) -> Rows:
-    """A row for each claim with kept verdicts.
+    """One row per claim with kept verdicts.
 
-    How many audits gave each verdict, and the first run that gave the worst. Of constants and slacks, where they and
-    the side of their bound were kept: the worst with its run, that of `SHARE`, and the median; none where a violated
-    audit has no number. A slack is worst where it is least (see `Finding`), and so is the constant of a lower bound;
-    that of an upper one where it is largest, and of bounds on both sides there is none.
+    A row counts the audits by verdict and names the first run with the worst one. For constants and slacks that were
+    kept together with the side of their bound, it has the worst value with its run, the quantile `SHARE` and the
+    median; empty if a violated audit lacks the number. The worst slack is the least (see `Finding`). The worst
+    constant is the least of a lower bound and the largest of an upper one; two-sided bounds have no worst constant.
     """
     done = [run for run in runs if run["status"] == "done"]
     claims = [name.removesuffix(VERDICT) for name in keep if name.endswith(VERDICT)]
@@ -172,7 +172,7 @@ def _row(done: Rows, claim: str, place: Place) -> dict[str, Any]:
 def _worst(
     known: Sequence[tuple[Mapping[str, Any], float]], place: Place, *, largest: bool
 ) -> tuple[float, str, float, float]:
-    """The worst value of runs and the run's name, the value of `SHARE`, and the median."""
+    """Worst value over the runs with the run's name, quantile `SHARE`, and median."""
     values = [value for _, value in known]
     at = int(np.argmax(values) if largest else np.argmin(values))
     share = np.quantile(values, 1 - SHARE, method="higher") if largest else np.quantile(values, SHARE, method="lower")
@@ -180,7 +180,7 @@ def _worst(
 
 
 def placed(varied: Iterable[str], run: Mapping[str, Any]) -> str:
-    """Name of a run: the columns that were varied.
+    """Name of a run: its values of the varied columns.
 
     >>> placed(("V", "seed"), {"V": 4, "N": 16, "seed": 2})
     'V = 4, seed = 2'
@@ -189,7 +189,7 @@ def placed(varied: Iterable[str], run: Mapping[str, Any]) -> str:
 
 
 def page(spec: Spec, statements: Rows, runs: Rows, figure: bytes | None) -> str:
-    """A sweep of audits as one self-contained page; ``figure`` is an SVG of this program's."""
+    """Self-contained page of a sweep of audits; ``figure`` is an SVG made by this program."""
     text = "" if figure is None else figure.decode("utf-8")
     verdicts = [verdict.value for verdict in Verdict if any(row[verdict.value] for row in statements)]
     order = [verdict.value for verdict in Verdict]

@@ -1,4 +1,4 @@
-"""The figure of a sweep: a result's mean with its spread over seeds, a panel and a line for a value each."""
+"""Figure of a sweep: mean and spread of a result over seeds, by panel and line."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ WIDE = 1000
 
 @styled
 def picture(spec: Spec, layout: Layout, cells: Rows) -> "Figure":
-    """The mean of ``layout.y`` against ``layout.x``, with bars of one sample standard deviation to both sides."""
+    """Draw the mean of ``layout.y`` against ``layout.x`` with bars of plus or minus one sample standard deviation."""
     panels = list(dict.fromkeys(cell[layout.panel] for cell in cells)) if layout.panel else [None]
     columns = min(len(panels), MOST_IN_A_ROW)
     lines = -(-len(panels) // columns)

@@ -31,16 +31,16 @@ LONGEST_REASON = 200
 
 
 class Pool(ABC):
-    """A context of workers, which end with it.
+    """Context manager of a pool of workers.
 
     Attributes
     ----------
     at_once : int
-        Calls under way at a time.
+        Number of concurrent calls.
     tries : int
-        A call that ended its worker so often, each time the only one under way, counts as what kills workers.
+        Number of solo retries of a call after its worker's death.
     died : exception
-        How a worker's death shows.
+        Exception raised on a worker's death.
     """
 
     at_once: int
@@ -49,11 +49,11 @@ class Pool(ABC):
 
     @abstractmethod
     def submit(self, function: Callable[[A], R], argument: A, *, alone: bool) -> "Future[R]":
-        """Begin a call; where it is ``alone``, no process of this machine works, or waits for work, beside it."""
+        """Submit a call. If ``alone``, no other local worker runs or idles beside it."""
 
     @abstractmethod
     def end(self) -> None:
-        """End the workers, or let go of them, whatever they do."""
+        """Kill or release the workers, busy or idle."""
 
     def __enter__(self) -> Self:
         return self
@@ -64,12 +64,12 @@ class Pool(ABC):
     def results(
         self, function: Callable[[A], R], calls: Mapping[K, A], until: float | None = None
     ) -> Iterator[tuple[K, R | None]]:
-        """Each call's key and result when it ends; None for a call that kills workers. The first calls begin here.
+        """Submit the first calls, and yield key and result of each call as it ends; None if it kills its workers.
 
-        At the time ``until`` of `time.monotonic` it ends, whatever is under way.
+        The iterator ends at the time ``until`` of `time.monotonic`, even with calls still running.
 
-        One death may end other workers' calls too, or the system may end several workers. So a call that was under
-        way then is taken up after all others, alone, and again after the other suspects where its worker dies.
+        One death may end other workers' calls too, or the system may kill several workers. So every call interrupted
+        by a death is retried alone after all others; if its worker dies again, it is retried after the other suspects.
         """
         waiting, suspected, running = deque(calls), deque[K](), dict[Future[R], K]()
 
@@ -93,7 +93,7 @@ class Pool(ABC):
                     try:
                         result = future.result()
                     except self.died:
-                        deaths[key] += 1  # the first time it was not alone
+                        deaths[key] += 1  # the first death may be another call's fault
                         if deaths[key] > self.tries:
                             yield key, None
                         else:
@@ -108,9 +108,9 @@ class Pool(ABC):
 
 @final
 class Local(Pool):
-    """Processes of this machine, which begin with the first call and end with this process, whatever ends it.
+    """Local worker processes, started by the first call; they end with this process, even if it is killed.
 
-    They are forked from this process, with all that it has imported, where it is `forkable`; else they are new ones.
+    Workers are forked, with all imports of this process, if it is `forkable`; otherwise they start afresh.
     """
 
     tries = 3
@@ -123,15 +123,15 @@ class Local(Pool):
 
     @property
     def begun(self) -> bool:
-        """Whether there are processes."""
+        """Whether the workers are started."""
         return self._pool is not None
 
     def submit(self, function: Callable[[A], R], argument: A, *, alone: bool) -> "Future[R]":
-        """Begin a call; workers that begin here leave it to this process what becomes of an interrupt."""
+        """Submit a call. Workers ignore SIGINT; this process handles it."""
         while True:
             if self._pool is None or alone != self._alone:
                 self._begin(alone)
-            resource_tracker.ensure_running()  # which is begun by workers otherwise, and unblocks the signal
+            resource_tracker.ensure_running()  # started by a worker, it would unblock SIGINT
             try:
                 with forking():
                     future: Future[R] = self._pool.submit(function, argument)
@@ -141,7 +141,7 @@ class Local(Pool):
                 return future
 
     def end(self) -> None:
-        """End the processes."""
+        """Kill the workers."""
         if self._pool is not None:
             self._pool.shutdown(kill_workers=True)
             self._pool = None
@@ -151,29 +151,29 @@ class Local(Pool):
         self.end()
         context = get_context("fork") if forkable() else None
         jobs, client = 1 if alone else self.at_once, os.getpid()
-        gc.freeze()  # a worker's garbage collector would copy the pages of all that was imported
+        gc.freeze()  # or a worker's garbage collector copies the memory pages of all imports
         self._pool = ProcessPoolExecutor(jobs, context=context, initializer=leave_with, initargs=(client,))
         self._alone = alone
 
 
 @final
 class Cluster(Pool):
-    """The workers of a Dask cluster.
+    """Workers of a Dask cluster.
 
-    How often a call is tried again after its worker's death is the scheduler's ``allowed-failures``, which also counts
-    the deaths of workers at which it was waiting.
+    The scheduler's ``allowed-failures`` limits the retries of a call after deaths of workers; deaths of a worker in
+    whose queue the call was waiting count too.
 
     Raises
     ------
     InputError
-        There is no scheduler at the address, or Dask is not installed.
+        No scheduler answers at the address, or Dask is not installed.
     """
 
     at_once = sys.maxsize
     tries = 1
 
     def __init__(self, address: str) -> None:
-        import asyncio  # which nothing else imports
+        import asyncio  # imported for Dask alone
 
         try:
             from dask.distributed import Client, KilledWorker
@@ -186,14 +186,14 @@ class Cluster(Pool):
         try:
             asyncio.run(_answer(address))
             self._client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-        except Exception as error:  # of what is sent by anything that listens, or of a protocol's missing settings
-            other = isinstance(error, MemoryError)  # of the size that its first bytes would be
+        except Exception as error:  # any server may answer, or the protocol lack settings
+            other = isinstance(error, MemoryError)  # its first bytes, read as a size
             got = "an answer in another protocol" if other else printable(str(error))
             got = shortened(got, LONGEST_REASON) or f"no answer within {CONNECT_SECONDS} s"
             raise InputError(self._where, got=got, expected="a running Dask scheduler") from None
 
     def submit(self, function: Callable[[A], R], argument: A, *, alone: bool) -> "Future[R]":
-        """Submit a call; it fails with InputError if the scheduler is lost."""
+        """Submit a call; its future raises InputError if the scheduler is lost."""
         future: Future[R] = Future()
 
         def pass_on(task: Any) -> None:
@@ -213,12 +213,12 @@ class Cluster(Pool):
 
 
 async def _answer(address: str) -> None:
-    """Ask who is there before a `Client` does, which waits without end for what is no scheduler.
+    """Check for a scheduler at the address; a `Client` would wait forever for any other server.
 
     Raises
     ------
     Exception
-        Of whatever kind: it is no scheduler, or none that can be spoken to.
+        Any kind: the server is no scheduler, or is incompatible.
     """
     import asyncio
 

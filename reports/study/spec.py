@@ -1,4 +1,4 @@
-"""A sweep as its TOML file says it, checked before anything runs."""
+"""Spec of a sweep: its TOML file, parsed and validated before any run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,12 +45,12 @@ class _Spec(TypedDict, closed=True):
 
 @dataclass(frozen=True)
 class DataSpec:
-    """A dataset of the grid: a generator with its parameters, or a document.
+    """Dataset of the grid: a generator with its parameters, or a document.
 
     Attributes
     ----------
-    columns : what the rows say of it
-    generator : "" where there is a document
+    columns : its columns in the tables of runs and cells
+    generator : "" for a document
     document : the dataset as plain JSON data, or None
     """
 
@@ -61,9 +61,9 @@ class DataSpec:
 
 @dataclass(frozen=True)
 class Layout:
-    """Columns that a figure shows; "" for a single panel or line.
+    """Columns of a figure's axes, panels and lines; "" for a single panel or line.
 
-    ``y`` is the result whose mean is drawn, with the standard deviation over seeds.
+    ``y`` is the result drawn, by mean and standard deviation over seeds.
     """
 
     x: str
@@ -75,20 +75,20 @@ class Layout:
 
 @dataclass(frozen=True)
 class Spec:
-    """A grid of runs.
+    """Grid of runs.
 
     Attributes
     ----------
     text : str
-        The file itself.
+        Content of the file.
     sweeps : Sweeps
         The paper's.
     configs : tuple
-        The settings of the runs on each dataset and seed.
+        Settings of the runs on each dataset and seed.
     keep : tuple of str
-        The results that are kept.
+        Names of the kept results.
     cell : tuple of str
-        The columns that were given as lists or ranges: a cell of the grid is a value of each.
+        Columns given as lists or ranges: a cell of the grid is a value of each.
     """
 
     name: str
@@ -108,22 +108,22 @@ class Spec:
         return len(self.data) * len(self.configs) * len(self.seeds)
 
     def settings(self, config: Any) -> dict[str, Any]:
-        """A run's settings by name."""
+        """Settings of a run by name."""
         return {name: getattr(config, name) for name in self.sweeps.settings}
 
 
 def built_in(papers: Sequence[Paper]) -> dict[str, Paper]:
-    """The papers of the built-in specs, by the specs' names."""
+    """Paper of each built-in spec, by the spec's name."""
     return {name: paper for paper in papers if paper.sweeps is not None for name in paper.sweeps.specs}
 
 
 def find_spec(name: str, papers: Sequence[Paper]) -> Spec:
-    """The spec of a name, or of a path.
+    """Read a spec by name or path.
 
     Raises
     ------
     InputError
-        There is none, or it is bad.
+        The spec is missing or invalid.
     """
     own = built_in(papers)
     if name in own:
@@ -137,7 +137,7 @@ def find_spec(name: str, papers: Sequence[Paper]) -> Spec:
 
 
 def read_spec(text: str, name: str, where: str, folder: Path, papers: Sequence[Paper]) -> Spec:
-    """The spec of a TOML text; ``where`` opens its errors, and paths in it begin at ``folder``.
+    """Parse a spec. Error messages begin with ``where``; paths are relative to ``folder``.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def read_spec(text: str, name: str, where: str, folder: Path, papers: Sequence[P
     grid = _grid(settings, {name: one.values for name, one in sweeps.settings.items()}, f"{where}: /settings")
     try:
         configs = tuple(replace(sweeps.config, **chosen) for chosen in _product(grid, where))
-    except InputError as error:  # of settings that do not go together
+    except InputError as error:  # incompatible settings
         raise InputError(f"{where}: /settings", got=error.got, expected=error.expected) from None
     keep = _keep(document.get("keep", ["*"]), sweeps, f"{where}: /keep")
     varied = [
@@ -197,14 +197,14 @@ def _read(table: Mapping[str, Any], paper: Paper, folder: Path, where: str) -> t
 
 
 def _grid(table: Mapping[str, Any], known: Mapping[str, Values], where: str) -> dict[str, tuple[Any, ...]]:
-    """The values of each name, in the order of the known ones."""
+    """Values by name, in the order of the known names."""
     for name in table:
         require_known(name, known, where)
     return {name: values_of(table[name], known[name], f"{where}/{name}") for name in known if name in table}
 
 
 def _product(grid: Mapping[str, Sequence[Any]], where: str) -> list[dict[str, Any]]:
-    """The Cartesian product; the last name varies fastest."""
+    """Cartesian product; the last name varies fastest."""
     size = prod(map(len, grid.values()))
     if size > MOST_RUNS:
         raise InputError(where, got=f"{size} combinations", expected=f"at most {MOST_RUNS} runs")
@@ -239,5 +239,5 @@ def _layout(table: "_Figure", cell: Sequence[str], keep: Sequence[str], sweeps: 
 
 
 def _few(names: Sequence[str]) -> str:
-    """The first names, for a one-line error."""
+    """First names, for a one-line error."""
     return f"one of {', '.join(names[:8])}{', ..' if len(names) > 8 else ''}" if names else "none here"

@@ -1,7 +1,7 @@
-"""Pickled results by key, a file each with a checksum; a key is a hash of data, settings, versions and code.
+"""Store of pickled results, one file with a checksum per key; a key hashes data, settings, versions and code.
 
-The folder is the user's own: the checksum finds damage and copies, and is no signature. Nothing is unpickled before it
-matches, and then nothing but this program's dataclasses and enumerations, arrays and plain data.
+The folder belongs to the user: the checksum detects damaged and copied files, and is no signature. A file is unpickled
+only if its checksum matches, and only into this program's dataclasses and enumerations, arrays and plain data.
 """
 
 import hashlib
@@ -30,17 +30,17 @@ MOST_KEPT = 100
 
 @dataclass(frozen=True)
 class Store:
-    """A folder of results by key.
+    """Folder of results by key.
 
     Attributes
     ----------
     folder : Path or None
-        None to keep nothing.
+        None to store nothing.
     cache : bool
-        Whether nobody misses a result: one that cannot be written is not kept, and above `MOST_KEPT` the oldest go.
+        Best effort: ignore write errors and evict the oldest results above `MOST_KEPT`.
     fresh : bool
-        Whether nothing is read.
-    notice : takes a line on each file that fails its checksum
+        Never read.
+    notice : callback with one line per file that fails its checksum
     """
 
     folder: Path | None
@@ -49,11 +49,11 @@ class Store:
     notice: Callable[[str], object] = field(default=warnings.warn, compare=False)
 
     def path(self, key: str) -> Path:
-        """The file of a key."""
+        """File of a key."""
         return (self.folder or Path()) / f"{key}.pickle"
 
     def read(self, key: str | None) -> Any:
-        """The result of a key; None where there is none, or one that is damaged or of other objects."""
+        """Read the result of a key; None if missing, damaged or of foreign classes."""
         if self.folder is None or self.fresh or key is None:
             return None
         try:
@@ -69,12 +69,12 @@ class Store:
         return None
 
     def write(self, key: str | None, value: Any) -> None:
-        """Write a result atomically: a concurrent reader finds the old file or the new one.
+        """Write a result atomically: a concurrent reader sees the old or the new file.
 
         Raises
         ------
         OSError
-            It cannot be written, and this is no cache.
+            Writing fails, except in a cache.
         """
         if self.folder is None or key is None:
             return
@@ -92,12 +92,12 @@ CHECKSUM = hashlib.sha256().digest_size
 
 
 def _entry(key: str, content: bytes) -> bytes:
-    """The file of a key and its result: a checksum of both, and the result."""
+    """Content of a file: checksum of key and result, then the result."""
     return hashlib.sha256(key.encode("utf-8") + b"\n" + content).digest() + content
 
 
 def _pickled(value: Any) -> bytes:
-    """The pickled value; the same bytes for equal values, as what is in it twice is written twice."""
+    """Pickle a value without memo, so that equal values give equal bytes."""
     file = io.BytesIO()
     pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
     pickler.fast = True
@@ -109,7 +109,7 @@ ARRAYS = {("numpy", "ndarray"), ("numpy", "dtype"), ("numpy._core.numeric", "_fr
 
 
 class _Unpickler(pickle.Unpickler):
-    """Makes no objects but those that results consist of."""
+    """Unpickler restricted to the classes of results."""
 
     def find_class(self, module: str, name: str) -> Any:
         if module.startswith("marginaudit.") or (module, name) in ARRAYS:
@@ -120,9 +120,9 @@ class _Unpickler(pickle.Unpickler):
 
 
 def user_cache(of: str = "audits", *, fresh: bool = False, notice: Callable[[str], object]) -> Store:
-    """The cache of audits, or of other results: in the user's folder for caches, as the XDG has it, if there is a home.
+    """Cache of audits, or of other results, in the user's XDG cache folder; stores nothing without a home folder.
 
-    ``notice`` is that of `Store`.
+    ``notice``: see `Store`.
     """
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if not base.is_absolute():
@@ -140,7 +140,7 @@ def versions() -> dict[str, str]:
 
 @cache
 def code(*modules: str) -> dict[str, str]:
-    """SHA-256 of this program's files and of a paper's, by path: a module's package, or the Python files beside it."""
+    """SHA-256 by path of this program's and a paper's files: a module's package, or the Python files beside it."""
     found = {}
     for name in ("marginaudit", *(module for module in modules if not module.startswith("marginaudit."))):
         if file := import_module(name).__file__:
@@ -153,7 +153,7 @@ def code(*modules: str) -> dict[str, str]:
 
 
 def identity(*modules: str) -> dict[str, dict[str, str]]:
-    """Library versions and code hashes on which a result's cache key depends."""
+    """Library versions and code hashes in a cache key."""
     return {"versions": versions(), "code": code(*modules)}
 
 

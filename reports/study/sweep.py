@@ -44,12 +44,12 @@ MOST_TIMED = 4
 
 
 class Folder:
-    """A sweep's folder; `begin` writes first, ``notice`` is that of `Store`.
+    """Folder of a sweep. `begin` makes the first writes; ``notice``: see `Store`.
 
     Raises
     ------
     InputError
-        It holds something else, or results of other code or versions; the latter unless ``fresh``.
+        The folder holds foreign files, or (unless ``fresh``) results of other code or versions.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Folder:
     ) -> None:
         self.path, self.spec, self._fresh = path, spec, fresh
         self.results = path / RESULTS
-        self.store = Store(self.results, notice=cache(notice))  # a damaged file is read, but named only once
+        self.store = Store(self.results, notice=cache(notice))  # report a damaged file once, though it is read again
         self._identity = identity(*modules_of(spec.paper))
         self.tasks = list(tasks_of(spec, digest(self._identity)))
         where = f"--out {shown_path(path)}"
@@ -83,36 +83,36 @@ class Folder:
             raise InputError(shown_path(file), got="a damaged file", expected="an earlier sweep's") from None
 
     def begin(self) -> None:
-        """Make the folder, write the spec and the code's identity, and remove files made for another spec."""
+        """Create the folder, write the spec and the code's identity, and remove the outputs of another spec."""
         with refusing(self.path):
             if self._fresh:
                 shutil.rmtree(self.results, ignore_errors=True)
             file = self.path / SPEC
             if self._fresh or not file.is_file() or file.read_bytes() != self.spec.text.encode("utf-8"):
-                for name in MADE:  # results of another spec stay: some may be this one's too
+                for name in MADE:  # stored results stay: specs may share some
                     (self.path / name).unlink(missing_ok=True)
             self.results.mkdir(parents=True, exist_ok=True)
             write_whole(self.path / ABOUT, json_text(self._identity, indent=1))
             write_whole(file, self.spec.text)
 
     def outcomes(self) -> dict[str, list[Outcome] | None]:
-        """The outcomes of each task's runs, by key; None for a task that is missing."""
+        """Outcomes of each task's runs by key; None for a missing task."""
         return {task.key: self.store.read(task.key) for task in self.tasks}
 
     def todo(self, *, retry_failed: bool) -> list[RunsTask]:
-        """The tasks that are missing; or, with ``retry_failed``, those with runs that failed or were killed."""
+        """Missing tasks; with ``retry_failed``, tasks with failed or killed runs."""
         found = self.outcomes()
         if retry_failed:
             return [task for task in self.tasks if not all(map(_done, found[task.key] or ()))]
         return [task for task in self.tasks if found[task.key] is None]
 
     def keep(self, key: str, new: Sequence[Outcome]) -> None:
-        """Write the outcomes of a task's runs; runs that are done stay, and must give the same results again.
+        """Write the outcomes of a task's runs. Finished runs are kept; recomputed, they must give equal results.
 
         Raises
         ------
         InputError
-            Another program found other results, or nothing can be written.
+            Another process stored different results, or writing fails.
         """
         with refusing(self.path):
             if old := self.store.read(key):
@@ -137,14 +137,14 @@ def _kept(old: Outcome, new: Outcome, where: str) -> Outcome:
 def compute_missing(
     folder: Folder, todo: Sequence[RunsTask], jobs: int, scheduler: str | None, progress: Progress
 ) -> None:
-    """Compute tasks on this machine, or on a cluster, but for the runs in them that are done.
+    """Compute tasks locally or on a cluster, without their finished runs.
 
-    Runs that kill their workers are written as killed, with those of the same task.
+    If a task kills its workers, all its runs are written as killed.
 
     Raises
     ------
     InputError
-        A worker has other code, or found other results than are there; or there is no cluster.
+        A worker has other code or different results, or the cluster is missing.
     """
     if not todo:
         return
@@ -163,7 +163,7 @@ def compute_missing(
 
 
 def write_tables(folder: Folder) -> tuple[Rows, Rows, list[Path]]:
-    """Write tables, page and figure of a complete sweep; answer cells, statements and files."""
+    """Write tables, page and figure of a complete sweep; return cells, statements and files."""
     found = {key: outcomes or () for key, outcomes in folder.outcomes().items()}
     runs = run_rows(folder.spec, folder.tasks, found)
     cells = cell_rows(folder.spec, runs)
@@ -193,7 +193,7 @@ def write_tables(folder: Folder) -> tuple[Rows, Rows, list[Path]]:
 
 
 def cells_in_memory(spec: Spec, progress: Progress) -> Rows:
-    """The cells of a whole sweep, computed in this process without a file."""
+    """Compute the cells of a whole sweep in this process, without files."""
     tasks, found, done = list(tasks_of(spec, digest(identity(*modules_of(spec.paper))))), {}, 0
     for task in tasks:
         found[task.key] = task.compute()
@@ -203,7 +203,7 @@ def cells_in_memory(spec: Spec, progress: Progress) -> Rows:
 
 
 def seconds_of(todo: Sequence[RunsTask]) -> float:
-    """Estimated seconds of the tasks in one process, from a few that are timed here after a warm-up."""
+    """Estimated seconds of the tasks in one process, from a few timed in this one after a warm-up."""
     if not todo:
         return 0.0
     chosen = [todo[i * (len(todo) - 1) // max(MOST_TIMED - 1, 1)] for i in range(min(MOST_TIMED, len(todo)))]

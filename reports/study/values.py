@@ -1,4 +1,4 @@
-"""TOML files that a user writes: the document, and the values of a setting, one, a list or a range."""
+"""Parsing of users' TOML files: the document, and settings given as a value, a list or a range."""
 
 import math
 import tomllib
@@ -19,12 +19,12 @@ Texts: TypeAlias = Annotated[list[str], Len(1)]
 
 
 def parsed_toml(kind: type[T], text: str, where: str) -> T:
-    """The document of a TOML text, of a type; numbers with a point or an exponent are `Decimal`.
+    """Parse a TOML document of a given type; numbers with a point or an exponent become `Decimal`.
 
     Raises
     ------
     InputError
-        It is no TOML, or of another type.
+        The text is no TOML, or of another type.
     """
     try:
         document = tomllib.loads(text, parse_float=Decimal)
@@ -34,7 +34,7 @@ def parsed_toml(kind: type[T], text: str, where: str) -> T:
 
 
 def require_known(name: str, known: Collection[str], where: str) -> None:
-    """Refuse a name that is none of the known ones.
+    """Refuse an unknown name.
 
     Raises
     ------
@@ -45,12 +45,12 @@ def require_known(name: str, known: Collection[str], where: str) -> None:
 
 
 def toml_text(path: Path, what: str) -> tuple[str, str]:
-    """The text of a TOML file and its name for errors; ``what`` is its kind, for errors too.
+    """Read a TOML file; return its text and its name in error messages. ``what`` is its kind in error messages.
 
     Raises
     ------
     InputError
-        It cannot be read, or is not UTF-8.
+        The file cannot be read, or is not UTF-8.
     """
     where = shown_path(path)
     return utf_8_text(file_content(path, what), where), where
@@ -65,9 +65,9 @@ RANGE = "a range {from, to, step} or {from, to, factor} upwards"
 
 
 def values_of(given: Any, allowed: Values, where: str) -> tuple[Any, ...]:
-    """The values of a list or a range, or the one that is given; none is there twice.
+    """Distinct values of a setting given as one value, a list or a range.
 
-    Numbers are `Decimal` where they are written with a point or an exponent, so that ranges end where they say.
+    Numbers with a point or an exponent are given as `Decimal`, so that ranges end exactly.
 
     >>> from marginaudit.claims.settings import STEP_SIZE, STEPS
     >>> values_of({"from": Decimal("0.1"), "to": Decimal("0.3"), "step": Decimal("0.1")}, STEP_SIZE, "lr")
