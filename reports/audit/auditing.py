@@ -1,4 +1,4 @@
-"""The audit: every claim on every dataset, and the report's data."""
+"""The audit: every claim judged on every dataset, and the data of the report."""
 
 import json
 import platform
@@ -48,9 +48,9 @@ class Row:
     Attributes
     ----------
     recorded : bool
-        Whether it is of a run that was trained elsewhere, by whose name the dataset goes.
+        Whether it judges a run trained elsewhere, whose name the dataset then has.
     refuted_by : str
-        A dataset of the audit that refutes the claim; "" for none.
+        Name of a dataset in the audit that refutes the claim, or "".
     """
 
     claim: Claim
@@ -61,17 +61,17 @@ class Row:
 
     @property
     def dataset(self) -> str:
-        """Its name."""
+        """Name of the dataset."""
         return self.finding.dataset
 
     @property
     def fails(self) -> bool:
-        """Whether the row counts as a failure: violated, and not carried over."""
+        """Whether the row counts as a failure: violated, and not carried over from a recorded run."""
         return self.finding.verdict is Verdict.VIOLATED and self.finding.premise == "met"
 
     @property
     def standing(self) -> Standing:
-        """The claim's standing for every dataset, with this audit's refutations taken into account."""
+        """Standing of the claim over all datasets, updated by this audit's refutations."""
         known = self.claim.standing
         if not self.refuted_by or known.status is Status.REFUTED:
             return known
@@ -79,7 +79,7 @@ class Row:
 
     @cached_property
     def reported(self) -> ReportRow:
-        """The row as a report has it; a violation's detail names the smallest dataset known to violate the claim."""
+        """Row of the report; the detail of a violation names the smallest known counterexample."""
         known = smallest_counterexample(self.paper, self.claim) if self.fails else None
         more: dict[str, Any] = {}
         if known is not None:
@@ -93,7 +93,7 @@ class Row:
         return replace(self.finding, **more) if more else self.finding
 
     def as_document(self) -> dict[str, Any]:
-        """The row as the JSON of the report has it."""
+        """Row of report.json."""
         return self.reported.as_document()
 
 
@@ -103,15 +103,15 @@ OnPage = Literal["shown", "once"]
 
 @dataclass(frozen=True)
 class Drawn:
-    """A drawn picture of a dataset.
+    """Picture of a dataset, rendered.
 
     Attributes
     ----------
     suffix : str
-        What its file's name ends with.
+        Suffix of the file name.
     claim : str
-        The id of the claim beside which it stands; "" where it stands among the plots.
-    files : its bytes by the ending of a file's name
+        Id of the claim that it illustrates; "" for a plot.
+    files : bytes by file ending
     """
 
     suffix: str
@@ -127,7 +127,7 @@ class Shown:
 
     Attributes
     ----------
-    records : texts of CSV files by the names of what they record
+    records : texts of CSV files by name of the record
     """
 
     pictures: tuple[Drawn, ...]
@@ -138,16 +138,16 @@ class Shown:
 class Audited:
     """One dataset and its findings.
 
-    It is pickled without its source, config and run, so that reading it back needs no paper.
+    Source, config and run are left out of the pickle, so that unpickling needs no paper.
 
     Attributes
     ----------
-    findings : by claim's id, in the ledger's order, with their curves
-    document : what the report says of the dataset: plain JSON data
+    findings : by id of the claim, in the ledger's order, with their curves
+    document : the dataset's part of the report, plain JSON data
     shown : Shown or None
-        None where it has not been drawn.
+        None if not drawn.
     run_here : BaseRun or None
-        What measured them, if that was in this process and is kept.
+        Run behind the findings, if made and kept in this process.
     """
 
     source: Source
@@ -162,12 +162,12 @@ class Audited:
 
     @cached_property
     def run(self) -> BaseRun[Any]:
-        """What measured the findings, or a new run of the same dataset and settings."""
+        """Run behind the findings, or a new run of the same dataset and settings."""
         return self.source.run(self.config, lambda _: None) if self.run_here is None else self.run_here
 
     @property
     def name(self) -> str:
-        """The dataset's name, which no other has."""
+        """Unique name of the dataset."""
         return str(self.source.dataset.name)
 
 
@@ -177,11 +177,11 @@ class Audit:
 
     Attributes
     ----------
-    claims : those that were audited
-    configs : how training was run, by paper
-    audited : one for each dataset, in the order given
-    made : the provenance: date, command, processor, commit
-    claims_file : the path of the file of claims as it was given, whatever its characters; None where there is none
+    claims : the audited claims
+    configs : training settings by paper
+    audited : one per dataset, in the given order
+    made : provenance: date, command, processor, commit
+    claims_file : path of the claims file as given, unescaped; None without one
     """
 
     claims: tuple[Claim, ...]
@@ -192,17 +192,17 @@ class Audit:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The datasets with their origins."""
+        """Datasets with their origins."""
         return tuple(one.source for one in self.audited)
 
     @property
     def runs(self) -> tuple[BaseRun[Any], ...]:
-        """The run of each dataset, made anew where another process judged it."""
+        """Run of each dataset; made anew if another process judged it."""
         return tuple(one.run for one in self.audited)
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """One verdict per dataset and claim, datasets and claims in the order given."""
+        """One row per dataset and claim, both in the given order."""
         known = {claim.id: claim for claim in self.claims}
         refuted_by: dict[str, str] = {}
         for one in self.audited:
@@ -217,12 +217,12 @@ class Audit:
 
     @property
     def papers(self) -> tuple[Paper, ...]:
-        """The papers of the datasets."""
+        """Papers of the datasets."""
         return papers_of(self.sources)
 
     @property
     def illustrations(self) -> list[tuple[Paper, Figure]]:
-        """Paper and figure of every figure of a paper that stands beside a claim that applies to a dataset."""
+        """Figures, each with its paper, that illustrate a claim applicable to some dataset."""
         applied = {row.claim.id for row in self.rows if row.finding.verdict is not Verdict.NOT_APPLICABLE}
         return [
             (paper, figure)
@@ -233,13 +233,13 @@ class Audit:
 
     @property
     def counts(self) -> dict[Verdict, int]:
-        """How many verdicts there are of each kind, worst first."""
+        """Number of rows by verdict, worst first."""
         found = [row.finding.verdict for row in self.rows]
         return {verdict: found.count(verdict) for verdict in Verdict if verdict in found}
 
     @property
     def carried_over(self) -> int:
-        """How many verdicts are of recorded weights that are not known to be the paper's algorithm's."""
+        """Number of rows on recorded weights not known to come from the paper's algorithm."""
         return sum(row.finding.premise != "met" for row in self.rows)
 
     def _repr_html_(self) -> str:
@@ -258,7 +258,7 @@ class Audit:
         return "\n".join([title, *padded])
 
     def _matrix(self) -> tuple[str, Sequence[str], list[Sequence[str | None]]]:
-        """A title, a header, and the verdicts: a row a claim, worst first, and a column a dataset."""
+        """Title, header and rows of the verdict matrix: claims, worst first, by datasets."""
         counts = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
         names = [one.name for one in self.audited]
         counts += f"; {self.carried_over} carried over" if self.carried_over else ""
@@ -272,7 +272,7 @@ class Audit:
         return f"{counted(len(self.rows), 'verdict')}: {counts}", ("claim", *names), rows
 
     def as_document(self) -> dict[str, Any]:
-        """The JSON of the report, files not included."""
+        """Content of report.json, without the files."""
         return {
             "marginaudit": version("marginaudit"),
             "made": dict(self.made),
@@ -284,25 +284,24 @@ class Audit:
 
 
 def config_document(paper: Paper, config: Any) -> dict[str, Any]:
-    """The settings of a run as plain data."""
+    """Settings of a run as plain data."""
     return {known.name: finite(getattr(config, known.name)) for known in fields(paper.config)}
 
 
-@cache  # a library's version is read from files
+@cache  # versions are read from files
 def environment() -> dict[str, str]:
-    """Python's and the libraries' versions."""
+    """Versions of Python and the libraries."""
     return {"python": platform.python_version()} | {name: version(name) for name in DEPENDENCIES}
 
 
 def audited(
     source: Source, claims: Sequence[Claim], config: Any, progress: Progress, claim_timeout: float = CLAIM_TIMEOUT
 ) -> Audited:
-    """Judge a dataset by each of the claims that are about its kind, on one thread.
+    """Judge a dataset by each claim about its kind, on one thread.
 
-    Claims that do not come with the paper are judged in a worker each, for ``claim_timeout`` seconds at most; in this
-    process, without a limit, where none can be forked safely. ``progress`` takes the dataset's name and the task under
-    way (a claim's id, or "training") and returns a function that takes the number of training steps done on that
-    dataset.
+    Each user's claim is judged in a forked worker with a timeout of ``claim_timeout`` seconds, or in this process
+    without a timeout if forking is unsafe. ``progress`` is called with the dataset's name and the current task (a
+    claim's id, or "training"), and returns a callback for the number of training steps done on that dataset.
     """
     paper, name = source.paper, source.dataset.name
     judged = [claim for claim in claims if paper.judges(claim)]
@@ -321,7 +320,7 @@ def audited(
 
 
 def dataset_document(source: Source, run: BaseRun[Any]) -> dict[str, Any]:
-    """A dataset in report.json: its origin, its assumptions with witnesses, facts and tables."""
+    """Dataset in report.json: origin, assumptions with witnesses, facts and tables."""
     document = {
         "name": source.dataset.name,
         "paper": source.paper.name,
@@ -336,7 +335,7 @@ def dataset_document(source: Source, run: BaseRun[Any]) -> dict[str, Any]:
 
 
 def distinct_names(sources: Sequence[Source], notice: Notice) -> list[Source]:
-    """The sources, a free number appended to every name that was seen already."""
+    """Sources with unique names: a repeated name gets a number."""
     taken = {source.dataset.name for source in sources}
     seen: set[str] = set()
     result = []

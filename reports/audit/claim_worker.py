@@ -19,7 +19,7 @@ LONGEST_WAIT = 2e6
 
 
 def judged_in_worker(claim: Claim, run: BaseRun[Any], seconds: float) -> ReportRow:
-    """`Claim.judge` in a forked process; `broken` where no row comes from there in time."""
+    """`Claim.judge` in a forked worker; a `broken` row on timeout or without an answer."""
     answers, answer = Pipe(duplex=False)
     parent = os.getpid()
     with forking():
@@ -29,7 +29,7 @@ def judged_in_worker(claim: Claim, run: BaseRun[Any], seconds: float) -> ReportR
     answer.close()
     in_time, found = True, None
     try:
-        with answers, suppress(Exception):  # whatever unpickling raises of half an answer, or of none
+        with answers, suppress(Exception):  # any error of unpickling a partial or missing answer
             in_time = answers.poll(min(seconds, LONGEST_WAIT))
             found = answers.recv() if in_time else None
     finally:
@@ -43,13 +43,13 @@ def judged_in_worker(claim: Claim, run: BaseRun[Any], seconds: float) -> ReportR
 
 
 def _answer(claim: Claim, run: BaseRun[Any], answer: Connection, parent: int) -> None:
-    """In the worker: judge, send the finding, and leave by `os._exit`, without the parent's atexit handlers."""
+    """Judge in the worker and send the row; exit by `os._exit` to skip the parent's atexit handlers."""
     try:
         leave_with(parent)
         os.dup2(2, 1)
         printed = sys.stdout = sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
         found = Claim.judge(claim, run)
-        with suppress(ValueError, OSError):  # the claim has closed it
+        with suppress(ValueError, OSError):  # closed by the claim
             printed.flush()
         answer.send(found)
     finally:

@@ -1,4 +1,4 @@
-"""The papers, built in and installed, and their claims by id or pattern."""
+"""Built-in and installed papers, and their claims by id or pattern."""
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """Make `LEDGER`, the claims of the built-in papers, when it is first asked for."""
+    """Build `LEDGER`, the claims of the built-in papers, on first access."""
     if name != "LEDGER":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = ledger = Ledger(claim for paper in PAPERS for claim in paper.claims)
@@ -35,14 +35,14 @@ def __getattr__(name: str) -> Any:
 
 
 def all_papers(notice: Notice) -> tuple[Paper, ...]:
-    """The built-in papers, those of installed packages and that of `--paper FILE`.
+    """Built-in papers, papers of installed packages, and the paper of `--paper FILE`.
 
-    ``notice`` gets a line for each installed one that does not load.
+    ``notice`` is called with one line per installed paper that fails to load.
 
     Raises
     ------
     InputError
-        The file's does not load.
+        The file of `--paper` does not load.
     """
     papers = list(PAPERS)
     for point in entry_points(group=GROUP):
@@ -60,7 +60,7 @@ def all_papers(notice: Notice) -> tuple[Paper, ...]:
 
 @cache
 def _paper_of_file(file: str) -> object:
-    """The PAPER of a Python file, which is run."""
+    """Run a Python file and return its PAPER."""
     path = Path(file)
     module = module_of_file(path, f"paper_of_{path.stem}", "a Python file with a PAPER")
     if not hasattr(module, "PAPER"):
@@ -71,7 +71,7 @@ def _paper_of_file(file: str) -> object:
 
 
 def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
-    """Check that a Paper reuses no name of the other papers, but for settings of the same values."""
+    """Check that a Paper reuses no name of other papers, except settings with equal values."""
     if not isinstance(paper, Paper):
         raise InputError(where, got=shown(paper), expected="a Paper")
     if any(claim.paper != paper.name for claim in paper.claims):
@@ -94,7 +94,7 @@ def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
 
 
 def _names(paper: Paper) -> Iterator[tuple[str, str]]:
-    """Everything in the paper that a user can name, as kind and name."""
+    """Kind and name of everything in the paper that a user can name."""
     yield "name", paper.name
     yield from (("claim", claim.id) for claim in paper.claims)
     yield from (("case", name) for name in paper.kind.cases)
@@ -105,12 +105,12 @@ def _names(paper: Paper) -> Iterator[tuple[str, str]]:
 
 
 def paper_of(data: Any, papers: Iterable[Paper]) -> Paper:
-    """The paper that a dataset's kind belongs to.
+    """Paper of a dataset's kind.
 
     Raises
     ------
     InputError
-        There is none.
+        No paper has the kind.
     """
     known = tuple(papers)
     for paper in known:
@@ -122,12 +122,12 @@ def paper_of(data: Any, papers: Iterable[Paper]) -> Paper:
 
 
 def configs_of(config: Any, papers: Mapping[str, Paper]) -> dict[str, Any]:
-    """The config of each paper.
+    """Config of each paper.
 
     Raises
     ------
     InputError
-        It is a config of none of them, or sets what none of them has.
+        A config of another paper, or an unknown setting.
     """
     if config is None:
         return {name: paper.config() for name, paper in papers.items()}
@@ -148,14 +148,14 @@ MOST_NAMED = 5
 
 
 def matching_ids(pattern: str, known: Collection[str], where: str, of: str = "") -> list[str]:
-    """The ids that a pattern matches; for an unknown id, the ids that continue it after a dot.
+    """Ids matched by a pattern; for an unknown id, the ids that continue it after a dot.
 
-    ``of`` what the ids are where they are not all that `marginaudit claims` lists, its errors say.
+    ``of`` describes the ids in error messages, if they are a part of those that `marginaudit claims` lists.
 
     Raises
     ------
     InputError
-        It matches none.
+        The pattern matches no id.
 
     >>> ids = ("ntp.lemma7", "ntp.lemma7.rederived", "ntp.theorem2.loss", "ntp.theorem2.rate")
     >>> matching_ids("ntp.lemma7", ids, "claim"), matching_ids("ntp.theorem2", ids, "claim")
@@ -170,7 +170,7 @@ def matching_ids(pattern: str, known: Collection[str], where: str, of: str = "")
 
 
 def ids_of(pattern: str, known: Iterable[str]) -> list[str]:
-    """The ids that a pattern matches, else those that continue it after a dot; perhaps none."""
+    """Ids matched by a pattern, or else continuing it after a dot; may be empty."""
     ids = list(known)
     return [name for name in ids if fnmatchcase(name, pattern)] or [
         name for name in ids if name.startswith(f"{pattern}.")
@@ -178,12 +178,12 @@ def ids_of(pattern: str, known: Iterable[str]) -> list[str]:
 
 
 def is_pattern(text: str) -> bool:
-    """Whether it is for several ids, with ``*``, ``?`` or ``[``."""
+    """Whether a text is a pattern: has ``*``, ``?`` or ``[``."""
     return bool(set(text) & set("*?["))
 
 
 def known_ids(name: str, known: Collection[str], of: str = "") -> str:
-    """The ids to expect in place of an unknown one: one of a few, or those that are near it.
+    """Ids expected in place of an unknown one: all if they are few, else similar ones.
 
     >>> known_ids("mine.c", ["mine.a", "mine.b"])
     'one of mine.a, mine.b'
@@ -196,7 +196,7 @@ def known_ids(name: str, known: Collection[str], of: str = "") -> str:
 
 
 def some_of(ids: Collection[str]) -> str:
-    """The first of the ids, and how many more there are.
+    """First ids and the number of the others.
 
     >>> some_of("abcdefg")
     'one of a, b, c, d, e and 2 more'

@@ -1,4 +1,4 @@
-"""Plug-ins: users' files of claims and the modules of installed packages, run with their failures on one line."""
+"""Loading of plug-ins: users' claims files and modules of installed packages; failures are reported on one line."""
 
 import sys
 import traceback
@@ -16,21 +16,21 @@ Notice = Callable[[str], None]
 
 
 def warn(text: str) -> None:
-    """Warn who calls from Python of what is left out."""
+    """Warn a caller from Python about a plug-in left out."""
     warnings.warn(text, stacklevel=4)
 
 
 def place_of(point: EntryPoint) -> str:
-    """An entry point with its package, as errors name it."""
+    """Name of an entry point and its package in error messages."""
     package = "a package" if point.dist is None else point.dist.name
     return printable(f"{package}: entry point {point.name} = {point.value}")
 
 
 @contextmanager
 def failures_in_one_line(where: str, file: str | None = None) -> Iterator[None]:
-    """Run a plug-in: its output goes to standard error, and its exceptions become an InputError.
+    """Context for plug-in code: its output goes to standard error, its exceptions become an InputError.
 
-    The error begins with ``where``, and names the line of ``file`` that was run.
+    The error message begins with ``where`` and names the failing line of ``file``.
     """
     try:
         with redirect_stdout(sys.stderr):
@@ -48,20 +48,20 @@ def failures_in_one_line(where: str, file: str | None = None) -> Iterator[None]:
 
 
 def module_of_file(file: Path, name: str, expected: str) -> ModuleType:
-    """A Python file as a module of that name; modules that lie beside it can be imported.
+    """Import a Python file as a module of a given name; the file can import modules beside it.
 
     Raises
     ------
     InputError
-        It cannot be read or run.
+        The file cannot be read or run.
     """
     from cloudpickle import register_pickle_by_value
 
     where, text = shown_path(file), file_content(file, expected)
     module = ModuleType(name)
     module.__file__ = str(file)
-    sys.modules[name] = module  # where dataclasses look names of annotations up
-    register_pickle_by_value(module)  # which other processes cannot import
+    sys.modules[name] = module  # for dataclasses, which resolve annotations there
+    register_pickle_by_value(module)  # workers cannot import it
     if (folder := str(file.resolve().parent)) not in sys.path:
         sys.path.append(folder)
     with failures_in_one_line(where, str(file)):

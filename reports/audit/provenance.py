@@ -1,4 +1,4 @@
-"""Provenance of an audit: date, command, processor, commit, and hashes of the files that were read."""
+"""Provenance of an audit: date, command, processor, commit, and hashes of the input files."""
 
 import hashlib
 import json
@@ -18,12 +18,12 @@ EPOCH = "SOURCE_DATE_EPOCH"
 
 
 def provenance(command: str | None = None, files: Iterable[Path] = ()) -> dict[str, Any]:
-    """The provenance that a report states.
+    """Provenance for a report.
 
     Parameters
     ----------
-    command : as it was typed; None where there was none
-    files : what was read beside the datasets, for their hashes
+    command : command line as typed; None from Python
+    files : input files to hash, except datasets
     """
     return {
         "date": date(),
@@ -35,12 +35,12 @@ def provenance(command: str | None = None, files: Iterable[Path] = ()) -> dict[s
 
 
 def date() -> str:
-    """Now, or the time that SOURCE_DATE_EPOCH holds (https://reproducible-builds.org/specs/source-date-epoch).
+    """Current time, or that of SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch).
 
     Raises
     ------
     InputError
-        It holds no time.
+        SOURCE_DATE_EPOCH is no time.
     """
     given = os.environ.get(EPOCH, "")
     try:
@@ -52,7 +52,7 @@ def date() -> str:
 
 
 def _cpu() -> str:
-    """The processor's name, else its architecture."""
+    """Name of the processor, or its architecture if unknown."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
@@ -63,7 +63,7 @@ def _cpu() -> str:
 
 @cache
 def _commit() -> str | None:
-    """The commit that was installed, or is checked out where the program lies; None where neither is known."""
+    """Commit of the installed package, or of the program's checkout; None if unknown."""
     try:
         installed = json.loads(distribution("marginaudit").read_text("direct_url.json") or "{}")
         if "vcs_info" in installed:

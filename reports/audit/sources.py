@@ -1,4 +1,4 @@
-"""Datasets by name, by path, or from Python objects, each with its paper."""
+"""Loading of datasets by name, by path or from Python objects, each with its paper."""
 
 import hashlib
 import json
@@ -27,19 +27,19 @@ IN_PYTHON = "made in Python"
 
 @dataclass(frozen=True)
 class Source:
-    """A dataset under audit, with where it came from.
+    """Dataset under audit, with its origin.
 
     Attributes
     ----------
     paper : Paper
-        Of whose kind it is.
+        Paper of the dataset's kind.
     place : str
-        The path as it was given, whatever its characters; the case's name; or `IN_PYTHON`.
+        Path as given, unescaped; name of the case; or `IN_PYTHON`.
     sha256 : str or None
-        Of the bytes that were read, or of the JSON of a dataset made in Python; None for a built-in case. Of a
-        trajectory its own.
+        Hash of the file, or of the JSON of a dataset made in Python; None for a built-in case. For a recorded run,
+        hash of the trajectory.
     trajectory : Path or None
-        The file of a run that was trained elsewhere: the dataset is then named as the run.
+        File of a run trained elsewhere, whose name the dataset then has.
     """
 
     dataset: Any
@@ -50,16 +50,16 @@ class Source:
 
     @property
     def origin(self) -> str:
-        """The place, and the file of a recorded run, control characters written out."""
+        """Place of the dataset, and file of a recorded run, with control characters escaped."""
         return printable(self.place if self.trajectory is None else f"{self.place}, recorded in {self.trajectory}")
 
     def run(self, config: Any, progress: Progress) -> BaseRun[Any]:
-        """Our own run of the dataset, or the recorded one.
+        """Own run of the dataset, or the recorded one.
 
         Raises
         ------
         InputError
-            The file is no trajectory of the dataset.
+            The file holds no trajectory of the dataset.
         """
         if self.trajectory is None:
             return self.paper.run(self.dataset, config, progress)
@@ -72,12 +72,12 @@ class Source:
 
 
 def comparing(source: Source) -> Callable[[Path, Any, Callable[[float], None]], Conformity]:
-    """The comparison of recorded runs with the algorithm of the dataset's paper.
+    """Comparison of recorded runs with the algorithm of the dataset's paper.
 
     Raises
     ------
     InputError
-        Nothing does.
+        The paper has no such comparison.
     """
     if source.paper.conformity is None:
         expected = "a dataset of a paper that compares recorded runs with its algorithm"
@@ -86,19 +86,19 @@ def comparing(source: Source) -> Callable[[Path, Any, Callable[[float], None]], 
 
 
 def load(name: str, papers: Sequence[Paper]) -> Source:
-    """A dataset by the name of a built-in case or by its path.
+    """Load a dataset by name of a built-in case or by path.
 
     Raises
     ------
     InputError
-        There is neither, the file is no dataset of the papers' kinds, or the case cannot be made.
+        No such case or file, a file of an unknown kind, or a case that fails to build.
     """
     for paper in papers:
         if name in paper.kind.cases:
             with failures_in_one_line(f"case {name} of paper {paper.name}"):
                 return Source(paper.kind.cases[name](), paper, name)
     path = Path(name)
-    if not name or not (path.suffix or os.path.exists(path)):  # noqa: PTH110  (no error for a name that is too long)
+    if not name or not (path.suffix or os.path.exists(path)):  # noqa: PTH110  (no error for an overlong name)
         cases = ", ".join(case for paper in papers for case in paper.kind.cases)
         for paper in all_papers(lambda _: None):
             if name in paper.kind.cases:
@@ -113,19 +113,19 @@ def load(name: str, papers: Sequence[Paper]) -> Source:
 
 
 def _every_kind() -> Iterator[Kind[Any]]:
-    """Kinds of all papers; installed ones, which takes time, are loaded when the first is asked for."""
+    """Kinds of all papers; loading installed papers is slow, so they are loaded lazily."""
     yield from (paper.kind for paper in all_papers(lambda _: None))
 
 
 def with_trajectories(
     sources: Sequence[Source], trajectories: Sequence[tuple[str, Path]], configs: Mapping[str, Any]
 ) -> list[Source]:
-    """The dataset, and a copy for each recorded run, named after the run.
+    """Append to the dataset one copy per recorded run, named after the run.
 
     Raises
     ------
     InputError
-        There is not one dataset, or a file is no trajectory of it.
+        Not exactly one dataset, or a file without a trajectory of it.
     """
     found = list(sources)
     for name, path in trajectories:
@@ -134,14 +134,14 @@ def with_trajectories(
             raise InputError(shown_path(str(path)), got=got, expected="one DATASET, on which it was trained")
         own = sources[0]
         source = replace(own, dataset=replace(own.dataset, name=name), trajectory=path)
-        source.run(configs[own.paper.name], lambda _: None)  # refuses a file that is none
+        source.run(configs[own.paper.name], lambda _: None)  # refuse an invalid file
         with path.open("rb") as file:
             found.append(replace(source, sha256=hashlib.file_digest(file, "sha256").hexdigest()))
     return found
 
 
 def named_trajectory(text: str) -> tuple[str, Path]:
-    """The name and the file of a recorded run, written as NAME=FILE or FILE.
+    """Parse NAME=FILE or FILE of a recorded run.
 
     >>> named_trajectory("adam=runs/1.npz"), named_trajectory("runs/1.npz")
     (('adam', PosixPath('runs/1.npz')), ('1', PosixPath('runs/1.npz')))
@@ -153,18 +153,18 @@ def named_trajectory(text: str) -> tuple[str, Path]:
 
 
 def made_in_python(dataset: Any, paper: Paper) -> Source:
-    """The source of a dataset made in Python, with the hash of its JSON document."""
+    """Source of a dataset made in Python, with the hash of its JSON document."""
     document = json.dumps(paper.kind.to_document(dataset), sort_keys=True)
     return Source(dataset, paper, IN_PYTHON, hashlib.sha256(document.encode()).hexdigest())
 
 
 def some_judged(claims: Iterable[Claim], sources: Sequence[Source], where: str) -> None:
-    """Refuse claims that are all about other kinds of data.
+    """Refuse claims without any about the kinds of the datasets.
 
     Raises
     ------
     InputError
-        None is.
+        All claims are about other kinds of data.
     """
     if not any(source.paper.judges(claim) for claim in claims for source in sources):
         kinds = ", ".join(dict.fromkeys(source.paper.kind.name for source in sources))
@@ -173,7 +173,7 @@ def some_judged(claims: Iterable[Claim], sources: Sequence[Source], where: str) 
 
 
 def once_each(names: Iterable[N]) -> list[N]:
-    """Drop repeated cases and files, by resolved paths; other objects pass.
+    """Drop duplicate cases and files, by resolved path; keep other objects.
 
     >>> once_each(["example-1", "a.json", "./a.json", "example-1"])
     ['example-1', 'a.json']
@@ -189,17 +189,17 @@ def _place(name: object) -> object:
 
 
 def papers_of(sources: Iterable[Source]) -> tuple[Paper, ...]:
-    """The papers of the sources, each once, in order."""
+    """Distinct papers of the sources, in order."""
     return tuple({source.paper.name: source.paper for source in sources}.values())
 
 
 def cases_of(papers: Sequence[Paper], notice: Notice) -> list[Source]:
-    """The built-in cases of the papers; ``notice`` gets a line for each that cannot be made.
+    """Built-in cases of the papers; ``notice`` is called with one line per case that fails to build.
 
     Raises
     ------
     InputError
-        There is none.
+        No case is left.
     """
     sources = []
     for paper in papers:
@@ -218,16 +218,15 @@ WHERE = "data"
 
 
 def dataset(data: Any, name: str = "dataset") -> Any:
-    """A dataset from a Python object, from a file, or a built-in case.
+    """Load a dataset from a Python object, a file, or a built-in case.
 
     Parameters
     ----------
-    data : what to read
-        A dict, the document of a JSON file; sentences in an iterable, each a list of tokens or a text that is split
-        at white space; a DataFrame of pandas, polars or whatever else has Arrow's stream, with the column ``sentence``,
-        or ``tokens``, ``next`` and perhaps ``count``, or, for sequence classes, ``next``, ``query``, ``token``,
-        ``probability``; a path; the name of a built-in case.
-    name : of the dataset where the data have none
+    data : dict, iterable of sentences, DataFrame, path, or name of a built-in case
+        A dict is the document of a JSON file. A sentence is a list of tokens, or a text that is split at white space.
+        A DataFrame of pandas, polars or any library with Arrow's stream has the column ``sentence``; or ``tokens``,
+        ``next`` and optionally ``count``; or, for sequence classes, ``next``, ``query``, ``token``, ``probability``.
+    name : default name of the dataset, if the data have none
 
     Returns
     -------
@@ -236,7 +235,7 @@ def dataset(data: Any, name: str = "dataset") -> Any:
     Raises
     ------
     InputError
-        One line: the place, what was got, what is expected.
+        One line: the place, the value got, the value expected.
 
     >>> dataset(["S V O", ["V", "O"]]).vocabulary
     ('S', 'V', 'O')
@@ -245,7 +244,7 @@ def dataset(data: Any, name: str = "dataset") -> Any:
 
 
 def source_of(data: Any, papers: Sequence[Paper], name: str = "dataset") -> Source:
-    """The dataset that `dataset` reads, with its paper and where it came from."""
+    """Source of a dataset read by `dataset`: with its paper and origin."""
     if hasattr(data, "tolist"):
         data = data.tolist()
     elif hasattr(data, "__arrow_c_stream__") and not is_frame(data):
@@ -266,7 +265,7 @@ def source_of(data: Any, papers: Sequence[Paper], name: str = "dataset") -> Sour
 
 
 def is_frame(data: Any) -> bool:
-    """Whether it is a DataFrame of pandas or a table of Arrow; without an import of either."""
+    """Whether the data are a pandas DataFrame or an Arrow table; imports neither library."""
     return (_of_pandas(data) or hasattr(data, "__arrow_c_stream__")) and hasattr(data, "columns")
 
 
@@ -275,7 +274,7 @@ def _of_pandas(data: Any) -> bool:
 
 
 def _table(data: Any) -> tuple[list[Any], Rows]:
-    """Columns and rows of a DataFrame; in pandas' own way where it is pandas', whose columns may mix types."""
+    """Columns and rows of a DataFrame; read by pandas if it is pandas', because its columns may mix types."""
     if _of_pandas(data):
         return list(data.columns), plain(data.to_dict("records"))
     from pyarrow import table
@@ -285,7 +284,7 @@ def _table(data: Any) -> tuple[list[Any], Rows]:
 
 
 def is_sentences(data: Any) -> bool:
-    """Whether it is a list of lists of tokens, or an array or a Series of pandas or polars: each is one dataset.
+    """Whether the data are the sentences of one dataset: lists of tokens, an array, or a Series of pandas or polars.
 
     >>> is_sentences([["S", "V"], ["V"]]), is_sentences(["example-1", "a.json"]), is_sentences([[["S", "V"]]])
     (True, False, False)

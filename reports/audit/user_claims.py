@@ -1,7 +1,7 @@
 """Users' claims: from a Python file, and from installed packages.
 
-Both name them in one way: ``CLAIMS``, an iterable of `Claim`. Claims that a module has besides are not audited, so
-that it may hold some that others are made from. A package says where its CLAIMS are by an entry point.
+A module lists its claims in ``CLAIMS``, an iterable of `Claim`; its other claims, such as templates, are not audited.
+A package names the module by an entry point.
 """
 
 import re
@@ -31,14 +31,14 @@ EXPECTED = "CLAIMS = (..), the claims to audit"
 
 
 def all_claims(papers: Sequence[Paper], file: Path | None, notice: Notice) -> Ledger:
-    """The claims of the papers, those of the installed packages and those of a file, in this order.
+    """Claims of the papers, of installed packages and of a file, in this order.
 
-    A package whose claims do not load is left out, and ``notice`` gets the reason.
+    A package with claims that fail to load is left out, and ``notice`` is called with the reason.
 
     Raises
     ------
     InputError
-        The claims of the file cannot be had.
+        The claims of the file fail to load.
     """
     claims = [claim for paper in papers for claim in paper.claims]
     points = entry_points(group=GROUP)
@@ -60,19 +60,19 @@ def all_claims(papers: Sequence[Paper], file: Path | None, notice: Notice) -> Le
 
 
 def claims_of_file(file: Path, papers: Collection[Paper]) -> Ledger:
-    """The claims of a file alone.
+    """Claims of a file alone.
 
     Raises
     ------
     InputError
-        They cannot be had.
+        The claims fail to load.
     """
     taken = {claim.id for paper in papers for claim in paper.claims}
     return Ledger(_accepted(_claims_of_file(file), shown_path(file), taken, papers))
 
 
 def _claims_of_file(file: Path) -> object:
-    """The CLAIMS of a Python file, which is run."""
+    """Run a Python file and return its CLAIMS."""
     module = module_of_file(file, f"claims_of_{file.stem}", "a Python file of claims")
     with failures_in_one_line(shown_path(file), str(file)):
         return _listed(getattr(module, "CLAIMS", None))
@@ -83,7 +83,7 @@ def _listed(found: object) -> object:
 
 
 def _accepted(found: object, where: str, taken: set[str], papers: Collection[Paper]) -> list[Claim]:
-    """CLAIMS as a list, once everything in it can be audited and reported; their ids are then taken."""
+    """Validate CLAIMS for audit and report, reserve their ids, and return them as a list."""
     if not isinstance(found, tuple):
         got = "no CLAIMS" if found is None else f"{shown(found)} as CLAIMS"
         raise InputError(where, got=got, expected=EXPECTED)
@@ -103,12 +103,12 @@ def _accepted(found: object, where: str, taken: set[str], papers: Collection[Pap
 
 
 def check_claim(claim: Claim, place: str, papers: Collection[Paper]) -> None:
-    """Refuse a claim that no paper judges, that calls itself proved, or with a formula that the page cannot show.
+    """Validate a user's claim.
 
     Raises
     ------
     InputError
-        It is one.
+        No paper judges the claim, it is labelled proved, or the page cannot show its formula.
     """
     if not any(paper.judges(claim) for paper in papers):
         raise _judged_by_none(claim, place, papers)
