@@ -1,4 +1,4 @@
-"""BLAS on one thread; when forking is safe; workers that exit with their parent."""
+"""Processes and threads: safe forking, workers that exit with their parent, single-threaded BLAS."""
 
 import os
 import signal
@@ -23,9 +23,9 @@ WATCH_SECONDS = 0.5
 
 
 def forkable(ours: int = 1) -> bool:
-    """Whether forking is safe: no threads but ours and those of OpenBLAS and jemalloc, which prepare for a fork.
+    """Whether forking is safe: the only threads are ours and the fork-safe ones of OpenBLAS and jemalloc.
 
-    Another one may hold a lock, which a forked process would wait for without end. False where that is not known.
+    Any other thread may hold a lock, on which a forked process would deadlock. False if the threads are unknown.
     """
     pools = (found for found in threadpool_info() if found.get("threading_layer") == "pthreads")
     ours += sum(found["num_threads"] - 1 for found in pools)
@@ -41,7 +41,7 @@ def _name(thread: Path) -> str:
 
 @contextmanager
 def forking() -> Iterator[None]:
-    """Context: workers forked here have SIGINT blocked, as the parent decides on an interrupt."""
+    """Context that blocks SIGINT in forked workers, so that the parent alone handles an interrupt."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         with warnings.catch_warnings():
@@ -52,7 +52,7 @@ def forking() -> Iterator[None]:
 
 
 def leave_with(client: int) -> None:
-    """End this process soon after its client has ended."""
+    """Exit this process soon after its client ends."""
 
     def watch() -> None:
         while os.getppid() == client:
@@ -63,6 +63,6 @@ def leave_with(client: int) -> None:
 
 
 def one_thread() -> threadpool_limits:
-    """Context with linear algebra on one thread, so that a result is the same on every machine."""
-    import_module("scipy.linalg")  # which brings the last of these libraries
+    """Context with single-threaded linear algebra, for equal results on every machine."""
+    import_module("scipy.linalg")  # load the last linear-algebra library first
     return threadpool_limits(1)

@@ -1,4 +1,4 @@
-"""The audit from Python."""
+"""Python interface of the audit."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
@@ -47,17 +47,17 @@ class Report(Audit):
     """Verdicts on datasets, as `audit` returns them."""
 
     def verdict(self, claim: str, dataset: str | None = None) -> ReportRow:
-        """The verdict on a claim, with its numbers.
+        """Verdict on a claim, with its numbers.
 
         Parameters
         ----------
-        claim : its id
-        dataset : its name; may be left out where there is one
+        claim : id of the claim
+        dataset : name of the dataset; optional if the report has one dataset
 
         Raises
         ------
         KeyError
-            There is no such claim or dataset, or no verdict of that claim on that dataset.
+            No such claim or dataset, or no verdict of that claim on that dataset.
         """
         names = [one.name for one in self.audited]
         if dataset is None and len(names) > 1:
@@ -72,18 +72,18 @@ class Report(Audit):
         return findings[claim]
 
     def plot(self, claim: str, dataset: str | None = None) -> "Figure":
-        """The measured quantity of a row along the steps, against its bounds or the limit that is predicted.
+        """Plot the measured quantity of a row against the steps, with its bounds or predicted limit.
 
         Parameters
         ----------
-        claim, dataset : as `verdict` has them
+        claim, dataset : see `verdict`
 
         Raises
         ------
         KeyError
-            There is no such claim or dataset, or no verdict of that claim on that dataset.
+            No such claim or dataset, or no verdict of that claim on that dataset.
         InputError
-            There is nothing along steps.
+            The row has no series over steps.
         """
         finding = self.verdict(claim, dataset)
         name = dataset or self.audited[0].name
@@ -96,19 +96,19 @@ class Report(Audit):
         return figure
 
     def to_dataframe(self) -> "DataFrame":
-        """The verdicts, a row each."""
+        """One row per verdict."""
         from pandas import DataFrame
 
         rows, columns = [row.as_document() for row in self.rows], list(names(Output.FRAME))
         return DataFrame([[row[column] for column in columns] for row in rows], columns=columns)
 
     def table(self, name: str) -> "DataFrame":
-        """A table of all datasets, such as ``"direction"``, with the rows and columns of the CSV file of that name.
+        """Table of all datasets, such as ``"direction"``, with the rows and columns of the CSV file of that name.
 
         Raises
         ------
         KeyError
-            The papers of the report have no such table.
+            No paper of the report has such a table.
         """
         found = {table.name: (table, of) for table, of in tables_of(self.papers, self.as_document())}
         if name not in found:
@@ -117,16 +117,16 @@ class Report(Audit):
         return table.frame(of)
 
     def compare(self, other: "Audit | str | PathLike[str]") -> "DataFrame":
-        """Changes from another report to this one, as ``marginaudit compare OTHER THIS`` says.
+        """Changes from another report to this one, as in ``marginaudit compare OTHER THIS``.
 
         Parameters
         ----------
-        other : a report, or the path of one: its folder or report.json
+        other : a report, or the path of its folder or report.json
 
         Raises
         ------
         InputError
-            The path is of no report, or the two have no row in common.
+            No report at the path, or no row in common.
         """
         from pandas import DataFrame
 
@@ -136,16 +136,16 @@ class Report(Audit):
         return DataFrame([vars(change) for change in found.changes], columns=[field.name for field in fields(Change)])
 
     def save(self, folder: str | PathLike[str], exports: str | Sequence[str] = ()) -> Path:
-        """Write the report into a folder, as ``marginaudit audit --out`` does, and return the path of its page.
+        """Write the report into a folder, as ``marginaudit audit --out``, and return the path of its page.
 
         Parameters
         ----------
-        exports : one or several of "latex", "markdown", "parquet" and "pdf"
+        exports : one or more of "latex", "markdown", "parquet" and "pdf"
 
         Raises
         ------
         InputError
-            The folder cannot be written to, or holds files but no report, or an export is none of these.
+            The folder is not writable or holds files but no report, or an export is unknown.
         """
         wanted = [exports] if isinstance(exports, str) else exports
         for name in wanted:
@@ -164,29 +164,29 @@ def audit(
     jobs: int = 1,
     claim_timeout: float = CLAIM_TIMEOUT,
 ) -> Report:
-    """Judge datasets by the statements of their papers, as ``marginaudit audit`` does.
+    """Judge datasets by the statements of their papers, as ``marginaudit audit``.
 
     Parameters
     ----------
-    data : a dataset, whatever `dataset` reads, or an iterable of these
-        A list of lists of tokens is one dataset, a list of texts are paths and names. None for the built-in cases of
-        the papers that the claims are about.
+    data : a dataset, any input of `dataset`, or an iterable of these
+        A list of lists of tokens is one dataset; a list of texts holds paths and names. None for the built-in cases of
+        the claims' papers.
     claims : ids, patterns such as ``"ntp.theorem2.*"``, and `Claim` objects of your own
-        None for all that are built in or installed.
+        None for all built-in and installed claims.
     config : settings by name such as ``{"steps2": 2000}``, or a paper's config such as `marginaudit.claims.ntp.Config`
-        Settings that are left out are those of ``marginaudit audit``.
+        Defaults are those of ``marginaudit audit``.
     trajectory : path, or mapping from names to paths
-        Runs of your own of the one dataset, in .npz files that `marginaudit.record.Recorder` writes: each is judged
-        beside ours, as a dataset of its name.
+        Your own runs of the only dataset, in .npz files of `marginaudit.record.Recorder`. Each is judged beside the
+        built-in run, as a dataset of its name.
     jobs : int
-        Datasets judged at a time; with more than one, in other processes, whose runs the report trains anew if asked.
+        Datasets judged at a time. Above 1, workers judge them; the report repeats a worker's run if you access it.
     claim_timeout : float
-        Seconds that a claim of your own may take on a dataset.
+        Time limit in seconds for each of your own claims on a dataset.
 
     Raises
     ------
     InputError
-        One line: what was got, what is expected.
+        One line: the value got, the value expected.
 
     >>> report = audit("example-1", claims="ntp.prop2.*", config={"steps2": 10})
     >>> report.verdict("ntp.prop2.closed-form").verdict
@@ -217,25 +217,25 @@ def audit(
 
 
 def conform(data: Any, file: str | PathLike[str], **settings: Any) -> Conformity:
-    """Compare a recorded run with the algorithm of its dataset's paper, as ``marginaudit conform`` does.
+    """Compare a recorded run with the algorithm of its dataset's paper, as ``marginaudit conform``.
 
     Parameters
     ----------
-    data : a dataset, or whatever `dataset` reads
+    data : a dataset, or any input of `dataset`
     file : path
-        An .npz file that `marginaudit.record.Recorder` wrote.
+        An .npz file of `marginaudit.record.Recorder`.
     settings : options of ``marginaudit conform`` by name, such as ``lr1``
-        By default the file's, or the paper's.
+        Defaults are the file's settings, or else the paper's.
 
     Returns
     -------
     Conformity
-        ``conforms``, ``departs_at``, and ``line``, which says it all.
+        ``conforms``, ``departs_at``, and ``line``, the result in one line.
 
     Raises
     ------
     InputError
-        One line: what was got, what is expected.
+        One line: the value got, the value expected.
     """
     source = source_of(data, all_papers(warn))
     compare, known = comparing(source), source.paper.usual("conform")
