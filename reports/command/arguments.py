@@ -110,7 +110,7 @@ class AsksPapers(click.Command):
         self.of_papers = of_papers
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; an option whose number is optional takes no other word."""
+        """Parse the arguments; an option with an optional number consumes no other word."""
         kinds = {name: option.type for option in self.get_params(ctx) for name in option.opts}
         optional = {name: kind.values for name, kind in kinds.items() if isinstance(kind, Parsed) and kind.values.alone}
         return super().parse_args(ctx, with_values(args, optional))

@@ -39,10 +39,10 @@ MOST_VERDICTS = 40
 
 
 class PaperName(OneOf):
-    """The name of a paper, or the file of one."""
+    """Name or file of a paper."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Take the name of the file's paper."""
+        """Replace a file by the name of its paper."""
         of_file = (paper.name for paper in papers() if value and value == paper.file)
         return next(of_file, "") or super().convert(value, param, ctx)
 
@@ -157,12 +157,12 @@ def audit(
 
 
 def _planned(asked: "Asked") -> "tuple[list[Source], list[Claim], dict[str, Any]]":
-    """Load the datasets, the claims about them, and the config of each paper by its name.
+    """Load the datasets, the claims about them, and the config of each paper by name.
 
     Raises
     ------
     InputError
-        Some of it cannot be loaded, or no claim is about the datasets.
+        A dataset, claim or config fails to load, or no claim is about the datasets.
     """
     from marginaudit.reports.audit.auditing import distinct_names
     from marginaudit.reports.audit.sources import cases_of, load, once_each, papers_of, some_judged, with_trajectories
@@ -196,7 +196,7 @@ def _planned(asked: "Asked") -> "tuple[list[Source], list[Claim], dict[str, Any]
 def _speaking(
     patterns: Sequence[str], of_data: "tuple[Paper, ...]", audited: "tuple[Paper, ...]"
 ) -> "tuple[Paper, ...]":
-    """Papers whose claims may be about the datasets; all of them for a pattern that matches no claim of these."""
+    """Papers of the datasets; all audited papers if a pattern matches no claim of the former."""
     from marginaudit.reports.audit.ledger import ids_of
 
     ids = [claim.id for paper in of_data for claim in paper.claims]
@@ -204,7 +204,7 @@ def _speaking(
 
 
 def _told(bar: "Bar", steps: dict[str, int]) -> "tuple[Progress, Callable[[str, str], None]]":
-    """Callbacks that show on a bar the steps done, and each dataset that is finished; ``steps`` by dataset."""
+    """Callbacks that update a progress bar: steps done, and finished datasets. ``steps`` is by dataset."""
     reached = dict.fromkeys(steps, 0)
 
     def reach(dataset: str, count: int) -> None:
@@ -236,7 +236,7 @@ def _with_provenance(result: "Audit", typed: Sequence[str] | None, asked: "Asked
 
 
 def _print(result: "Audit", out: Path, before: dict[str, Any], *, as_json: bool, everything: bool) -> None:
-    """The verdicts and where the report is; also which exports of the report before are gone."""
+    """Print the verdicts and the report's path; note removed exports of the previous report."""
     from marginaudit.reports.command.console import print_line
     from marginaudit.reports.command.verdicts import print_verdicts
     from marginaudit.reports.page.exports import EXPORTED

@@ -41,9 +41,9 @@ LONGEST_WORD = 60
 
 
 def _print(*what: Any, least: int = 0, **how: Any) -> None:
-    """Print to standard output at least ``least`` columns wide; wide and without colours in a pipe.
+    """Print to standard output, at least ``least`` columns wide; wide and without colours in a pipe.
 
-    A character that its encoding lacks is written as an escape.
+    Characters missing from the output's encoding are escaped.
     """
     output = standard_output()
     if isinstance(output, io.TextIOWrapper):
@@ -52,7 +52,7 @@ def _print(*what: Any, least: int = 0, **how: Any) -> None:
 
 
 def width(piped: int = PIPED_WIDTH) -> int:
-    """Width of the output in characters: the terminal's, COLUMNS, or ``piped`` where neither is known."""
+    """Width of the output in characters: the terminal's, COLUMNS, or else ``piped``."""
     told = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
     return Console().width if told else piped
 
@@ -91,9 +91,9 @@ def print_summary(title: str, header: Sequence[str], rows: Sequence[Sequence[Any
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], notes: Iterable[str] = ()) -> None:
-    """Print a table with its notes, wider than the terminal where words of up to `LONGEST_WORD` characters do not fit.
+    """Print a table with its notes; wider than the terminal if words of up to `LONGEST_WORD` characters do not fit.
 
-    Where that saves them, one blank is between columns and not two.
+    Columns are one blank apart, not two, if the words then fit.
     """
     cells = [[cell(value) for value in row] for row in rows]
     header = [printable(name) for name in header]
@@ -169,9 +169,9 @@ def print_line(text: str) -> None:
 
 @dataclass
 class Bar:
-    """A progress bar on standard error, silent in a pipe.
+    """Progress bar on standard error, silent in a pipe.
 
-    A thread draws it, from the first update on.
+    A thread draws the bar from the first update on.
     """
 
     progress: "Progress"
@@ -183,7 +183,7 @@ class Bar:
         self.progress.update(self.task, description=printable(text))
 
     def log(self, text: str) -> None:
-        """Print a line to standard error where no bar is shown."""
+        """Print a line to standard error if no bar is shown."""
         if self.progress.disable:
             tell(text)
 
@@ -195,7 +195,7 @@ class Bar:
 
 @contextmanager
 def progress_bar(total: float) -> Iterator[Bar]:
-    """A bar over ``total`` units of work."""
+    """Progress bar over ``total`` units of work."""
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     progress = Progress(

@@ -1,4 +1,4 @@
-"""Description of an audit in a TOML file: datasets, claims, settings and exports."""
+"""Parsing of an audit's TOML description: datasets, claims, settings and exports."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

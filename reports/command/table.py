@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def tables() -> "dict[str, tuple[Paper, Table]]":
-    """Each table by name, with its paper."""
+    """Tables by name, each with its paper."""
     return {table.name: (paper, table) for paper in papers() for table in paper.tables}
 
 
@@ -88,7 +88,7 @@ def _answers(
     trajectories: Sequence[tuple[str, Path]],
     given: Mapping[str, Any],
 ) -> list[tuple[str, Any]]:
-    """Name and table data of each dataset, and of each recorded run of one."""
+    """Name and table data of each dataset and each recorded run."""
     loaded = [load(dataset, [paper]) for dataset in once_each(datasets)] if datasets else cases_of([paper], tell)
     given_configs = configs("table", [paper], papers(), given)
     sources = distinct_names(with_trajectories(distinct_names(loaded, tell), trajectories, given_configs), tell)
