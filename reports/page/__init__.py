@@ -1,1 +1,1 @@
-"""The report: page, tables and files."""
+"""The report: HTML page, tables and files."""

@@ -1,4 +1,4 @@
-"""Exports for a reader's own paper: tables in LaTeX, Markdown and Parquet, and BibTeX."""
+"""Exports of a report for other papers: tables in LaTeX, Markdown and Parquet, and BibTeX."""
 
 import json
 import math
@@ -28,9 +28,9 @@ TOOL = """@misc{{marginaudit,
 
 
 def exported(papers: Sequence[Paper], document: Mapping[str, Any], formats: Iterable[str]) -> dict[str, str | bytes]:
-    """The verdicts and every table of a report in these formats, by file name; with LaTeX also references.bib.
+    """Files by name with the verdicts and tables of a report in the given formats; with LaTeX also references.bib.
 
-    ``document`` is that of the report.
+    ``document`` is the content of report.json.
     """
     files: dict[str, str | bytes] = {}
     tables = list(tables_of(papers, document))
@@ -51,7 +51,7 @@ def exported(papers: Sequence[Paper], document: Mapping[str, Any], formats: Iter
 
 
 def references(papers: Sequence[Paper]) -> str:
-    """BibTeX entries of the audited papers and of this program."""
+    """BibTeX entries of the audited papers and this program."""
     entries = [
         paper.bibtex
         or f"@misc{{{paper.name},\n  key = {{{paper.name}}},\n  note = {{{latex_text(paper.source)}}},\n}}\n"
@@ -61,7 +61,7 @@ def references(papers: Sequence[Paper]) -> str:
 
 
 def tables_of(papers: Sequence[Paper], document: Mapping[str, Any]) -> Iterator[tuple[Table, list[tuple[str, Any]]]]:
-    """Every table with its data, by dataset."""
+    """Tables with their data, by dataset."""
     for paper in papers:
         own = [data for data in document["datasets"] if data["paper"] == paper.name]
         for table in paper.tables:
@@ -69,7 +69,7 @@ def tables_of(papers: Sequence[Paper], document: Mapping[str, Any]) -> Iterator[
 
 
 def _verdicts(document: Mapping[str, Any]) -> Iterator[Captioned]:
-    """The verdicts on each dataset."""
+    """Tables of verdicts, one per dataset."""
     from pandas import DataFrame
 
     columns = [name for name in names(Output.TABLE) if name != "dataset"]
@@ -89,9 +89,9 @@ def _of_row(row: Mapping[str, Any], name: str) -> str:
 
 
 def _parquet(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> bytes:
-    """Records as a Parquet file: a column of numbers as float64, of flags as bool, any other as text.
+    """Parquet file of records: numeric columns as float64, flags as bool, others as text.
 
-    Lists and mappings are JSON texts, as in the CSV files.
+    Lists and mappings become JSON texts, as in the CSV files.
     """
     from pandas import DataFrame
 
@@ -111,19 +111,19 @@ def _column(values: list[Any]) -> Any:
 
 
 def csv_table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """One CSV file of rows by column; lists and mappings as JSON texts."""
+    """CSV text of rows by column; lists and mappings as JSON texts."""
     return csv_text(columns, [[flat(row.get(column)) for column in columns] for row in rows])
 
 
 def flat(value: Any) -> Any:
-    """A value as a cell of a file: lists and mappings as JSON texts, flags as words of JSON."""
+    """Cell of a file: lists and mappings as JSON texts, flags as JSON's true and false."""
     if isinstance(value, bool):
         return str(value).lower()
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
 def markdown(tables: Sequence[Captioned]) -> str:
-    """Tables of GitHub's Markdown, each under its caption."""
+    """Tables in GitHub's Markdown, each under its caption."""
     return "\n".join(_markdown(one) for one in tables)
 
 

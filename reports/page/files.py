@@ -1,4 +1,4 @@
-"""Writing files whole or not at all."""
+"""Atomic writes, and serialization as JSON and CSV."""
 
 import csv
 import errno
@@ -23,12 +23,12 @@ PART = ".part"
 
 
 def write_whole(path: Path, content: str | bytes | Iterator[str]) -> None:
-    """Write, piece by piece if there are several, under a temporary name beside the file, then rename.
+    """Write a file atomically: to a temporary file beside it, in pieces if given so, then rename.
 
     Raises
     ------
     OSError
-        It cannot be written.
+        The file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     pieces = [content] if isinstance(content, str | bytes) else content
@@ -57,23 +57,23 @@ def check_writable(path: Path) -> None:
 
 
 def json_text(document: Any, *, indent: int | None = None) -> str:
-    r"""One JSON document, on one line unless an indent is given; a number that is not finite is null.
+    r"""JSON text of a document, on one line unless an indent is given; non-finite numbers become null.
 
-    Characters that a terminal would act on are escaped.
+    Control characters are escaped.
 
     >>> json_text({"é\x9b": "\x1b[0m"})
     '{"é\\u009b":"\\u001b[0m"}\n'
     """
-    from pydantic_core import to_json  # a hundredth of a second, for commands that write none
+    from pydantic_core import to_json  # slow import: 0.01 s
 
     text = to_json(document, indent=indent, inf_nan_mode="null").decode()
-    if not text.isascii() or "\x7f" in text:  # the other control characters are escaped by now
+    if not text.isascii() or "\x7f" in text:  # the other control characters are already escaped
         text = re.sub(r"[^ -~\n]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
     return text + "\n"
 
 
 def json_pieces(document: Mapping[str, Any]) -> Iterator[str]:
-    r"""`json_text` piece by piece, for an object with iterators for arrays.
+    r"""`json_text` in pieces, for an object with iterators as arrays.
 
     >>> "".join(json_pieces({"a": 1, "b": iter([2, {"c": 3}]), "d": iter([])}))
     '{"a":1,"b":[2,{"c":3}],"d":[]}\n'
@@ -98,7 +98,7 @@ def _line(value: Any) -> str:
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    r"""RFC 4180 text, control characters written out.
+    r"""CSV text by RFC 4180, control characters escaped.
 
     >>> csv_text(["token", "=x"], [["-", -2.5], [None, 3], ["a,b", "\x1b"]])
     'token,=x\r\n-,-2.5\r\n,3\r\n"a,b",\\x1b\r\n'
@@ -111,12 +111,12 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
-    """`csv_text` of rows by column, all of the same columns."""
+    """`csv_text` of rows by column, with equal columns."""
     return csv_text(list(rows[0]), [list(row.values()) for row in rows])
 
 
 def file_stem(name: str) -> str:
-    """A dataset's name as part of a file name: letters, digits, dot, minus and underscore.
+    """Dataset's name as part of a file name: letters, digits, dot, minus and underscore.
 
     >>> file_stem("../S V"), file_stem("..."), file_stem("A_1.b-"), file_stem("n" * 79 + "-x") == "n" * 79
     ('S-V', 'dataset', 'A_1.b', True)

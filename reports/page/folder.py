@@ -1,7 +1,7 @@
-"""A report's folder: each file is put in place by renaming, report.json last, as the manifest of what is the report's.
+"""Writing of a report's folder: files are renamed into place, report.json, their manifest, last.
 
-A program that is killed leaves whole files, the old ones or the new, and the next report takes their place. Files
-that no report has written stay, and so does what was edited since: a report that would overwrite them is refused.
+A killed program leaves whole files, old or new; the next report replaces them. Files of other origin and edited files
+are kept: a report that would overwrite them is refused.
 """
 
 import errno
@@ -25,7 +25,7 @@ EXPECTED = "a folder to write the report to: a new one, an empty one or an earli
 
 
 def manifest(folder: Path) -> dict[str, str] | None:
-    """SHA-256 of each file that the folder's report.json lists, itself left out; None where there is no report."""
+    """SHA-256 of each file listed in the folder's report.json, itself excluded; None without a report."""
     try:
         document = json.loads((folder / MANIFEST).read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -35,7 +35,7 @@ def manifest(folder: Path) -> dict[str, str] | None:
     hashes = document.get("sha256")
     if not isinstance(hashes, dict):
         return None
-    return {  # inside the folder: a report.json that somebody else wrote may name any file
+    return {  # only files inside the folder: a foreign report.json may name any file
         name: digest
         for name, digest in hashes.items()
         if isinstance(digest, str) and not PurePosixPath(name).is_absolute() and ".." not in PurePosixPath(name).parts
@@ -43,12 +43,12 @@ def manifest(folder: Path) -> dict[str, str] | None:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that no report can be written to.
+    """Refuse a folder unfit for a report.
 
     Raises
     ------
     InputError
-        It cannot be written to, holds files but no report, or a file of its report was edited.
+        The folder is not writable, holds files but no report, or an edited file of its report.
     """
     with refusing(folder):
         with suppress(FileNotFoundError):
@@ -63,17 +63,17 @@ def check_folder(folder: Path) -> None:
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Replace the files of an earlier report by those of a new one.
+    """Replace an earlier report's files by those of a new one.
 
     Parameters
     ----------
     files : mapping of str to bytes
-        By relative path; `MANIFEST` is one of them, and has the hashes of the others as its ``sha256``.
+        By relative path, `MANIFEST` included; its ``sha256`` holds the hashes of the others.
 
     Raises
     ------
     InputError
-        The folder cannot be written to, or a file of another's stands in the way; nothing is changed then.
+        The folder is not writable, or a foreign file has the path of a new one; the folder is then unchanged.
     """
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items() if name != MANIFEST}
     with refusing(folder):
@@ -104,18 +104,18 @@ def _put_in_place(folder: Path, staged: Path, names: Collection[str], written: s
         (staged / name).replace(folder / name)
     for name in written.difference(names):
         (folder / name).unlink()
-        with suppress(OSError):  # not empty
+        with suppress(OSError):  # folder not empty
             (folder / name).parent.rmdir()
     (staged / MANIFEST).replace(folder / MANIFEST)
 
 
 def _written(folder: Path) -> set[str]:
-    """Files of earlier reports in the folder, those of killed processes included, without the manifest.
+    """Files of earlier reports in the folder, including those of killed processes, without the manifest.
 
     Raises
     ------
     InputError
-        A file of the report was edited, or there are files but no report.
+        A file of the report was edited, or the folder holds files but no report.
     """
     report = manifest(folder)
     known = [found for staged in folder.glob(f"{STAGED}*") if (found := manifest(staged)) is not None]
@@ -133,7 +133,7 @@ def _written(folder: Path) -> set[str]:
 
 
 def _hash_of(path: Path) -> str | None:
-    """SHA-256 of a file; None where there is none."""
+    """SHA-256 of a file; None if missing."""
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
 
 
@@ -143,7 +143,7 @@ def _refused(folder: Path, got: str) -> InputError:
 
 @contextmanager
 def refusing(folder: Path) -> Iterator[None]:
-    """Context that turns a failed write into an InputError with the folder."""
+    """Context that turns a failed write into an InputError naming the folder."""
     try:
         yield
     except OSError as error:
@@ -152,7 +152,7 @@ def refusing(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Exclusive flock on a folder; without effect on a file system that has none."""
+    """Exclusive flock on a folder; no lock on file systems without flock."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Formulas as MathML, which a browser shows without a script."""
+"""Formulas as MathML, rendered by browsers without a script."""
 
 import re
 from collections.abc import Iterable
@@ -25,9 +25,9 @@ RELATION = re.compile(r"(?=(?:\\(?:le|ge|to|sim)(?![a-zA-Z])|[=<>]))")
 
 
 def displayed(formula: str, in_words: str) -> str:
-    r"""The formula, an element of MathML for each of its statements, and of a long one for each side of a relation.
+    r"""Formula as one MathML element per statement; a long statement is split at its relations.
 
-    A line can break between them.
+    Lines can break between the elements.
 
     >>> displayed(r"a=1,\quad b=2,\qquad \{c,\quad d\}", "words").count("<math")
     3
@@ -44,7 +44,7 @@ def displayed(formula: str, in_words: str) -> str:
 
 
 def _whole(parts: Iterable[str]) -> list[str]:
-    """The parts, joined where one alone would leave a brace open."""
+    """Parts, rejoined if a brace would stay open."""
     found = [""]
     for part in parts:
         if all(found[-1].count(begin) == found[-1].count(end) for begin, end in PAIRS) and found[-1]:
@@ -53,9 +53,9 @@ def _whole(parts: Iterable[str]) -> list[str]:
     return [re.sub(r"^\\q?quad\b", "", one) for one in found]
 
 
-@cache  # a page writes the same symbols again and again
+@cache  # symbols recur on a page
 def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
-    r"""The formula as MathML, with its text alternative for screen readers.
+    r"""Formula as MathML, with a text alternative for screen readers.
 
     >>> mathml("x", "inline", "a < b")
     '<math alttext="a &lt; b" display="inline"><mi>x</mi></math>'
@@ -74,13 +74,13 @@ def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
     """
     from latex2mathml.converter import convert_to_element
 
-    # what the converter makes of \lvert is as high as the line and apart from what stands beside it
+    # the converter stretches and spaces the bars of \lvert
     bars = re.sub(r"\\[lr]Vert(?![a-zA-Z])", r"\\|", re.sub(r"\\[lr]vert(?![a-zA-Z])", "|", formula))
-    # its own `convert` writes < and & of a \text as they are; symbols are such codes in its tree
+    # the converter's `convert` leaves < and & of a \text unescaped; symbols are such codes in its tree
     tree = ElementTree.tostring(convert_to_element(bars, display=display), encoding="unicode")
     text = re.sub(r"&amp;#x([0-9A-F]{4,6});", lambda code: escape(chr(int(code[1], 16))), tree)
     text = text.replace('<mo stretchy="false">|</mo>', '<mo stretchy="false" lspace="0" rspace="0">|</mo>')
     text = re.sub(r"<mrow>(<m[ion][^<>]*>[^<>]*</m[ion]>)</mrow>", r"\1", text.replace(' fence="false"', ""))
-    text = text.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")  # HTML needs none
+    text = text.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")  # redundant in HTML
     text = AFTER.sub(rf"\1{SPACE}\2", BEFORE.sub(rf"\1{SPACE}\2", text))
     return text.replace("<math ", f'<math alttext="{escape(in_words)}" ', 1) if in_words else text

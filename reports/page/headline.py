@@ -1,4 +1,4 @@
-"""The head of the page: counts of statements, and banners for assumptions that fail."""
+"""Head of the page: counts of statements, and banners for failed assumptions."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ STANDINGS = ("printed", *(fault.value for fault in Fault), Status.PROVED.value, 
 
 
 def headline(claims: Sequence[dict[str, Any]]) -> str:
-    """How many statements fail on a dataset here, printed ones first, and how many have no verdict as they are broken.
+    """Counts of statements that fail on some dataset, printed ones first, and of broken ones, without a verdict.
 
-    Counts of statements, not of statements and datasets.
+    A statement counts once, for any number of datasets.
     """
     failing = [(claim["claim"], claim["standing"]) for claim in claims if claim["violated"]]
     found = counts(failing)
@@ -40,7 +40,7 @@ def headline(claims: Sequence[dict[str, Any]]) -> str:
 
 
 def standings(claims: Sequence[dict[str, Any]]) -> list[int] | None:
-    """Counts of a paper's printed statements for every dataset, in the order of `STANDINGS`; None without any."""
+    """Counts of printed statements by standing over all datasets, in order of `STANDINGS`; None without any."""
     found = counts((claim["claim"], claim["standing"]) for claim in claims)
     return [found[name] for name in STANDINGS] if found["printed"] else None
 
@@ -50,9 +50,9 @@ LEAST_SHARE = 1 / 3
 
 
 def banners(audit: Audit) -> list[dict[str, Any]]:
-    """At most one banner a dataset: the failed assumption behind most not-applicable rows, as the template takes it.
+    """Template variables of at most one banner per dataset: the failed assumption behind most not-applicable rows.
 
-    It has what the assumption asks in words, how many statements it makes not applicable, and how many there are.
+    A banner has the assumption in words, the number of statements not applicable for it, and the number of all.
     """
     known, found = {claim.id: claim for claim in audit.claims}, []
     for one in audit.audited:
@@ -69,7 +69,7 @@ def banners(audit: Audit) -> list[dict[str, Any]]:
 
 
 def in_words(paper: Paper, assumption: str) -> str:
-    """The assumption in words: its predicate's docstring without the witness.
+    """Assumption in words: docstring of the predicate, without the witness.
 
     >>> from marginaudit.reports.audit.ledger import PAPERS
     >>> in_words(PAPERS[1], "wide_vocabulary")

@@ -1,4 +1,4 @@
-"""The report as one self-contained page: no network, formulas as MathML, plots as SVG, readable without its script."""
+"""Report as a self-contained page: no network, formulas as MathML, plots as SVG, readable without its script."""
 
 import base64
 import hashlib
@@ -69,16 +69,16 @@ def page(
     plots: Mapping[str, Sequence[tuple[str, str]]],
     proofs: Mapping[str, str],
 ) -> str:
-    """The HTML of a report.
+    """HTML of a report.
 
     Parameters
     ----------
-    graphs : of each paper's statements
-    beside : pictures that stand beside claims, by id
-    plots : pictures that are linked there, by id: dataset and path
-    proofs : pages that it links
+    graphs : graph of statements of each paper
+    beside : pictures shown beside claims, by id
+    plots : pictures linked from claims, by id: dataset and path
+    proofs : linked pages of proofs
 
-    Every text from a dataset is escaped, and its control characters are written out.
+    Every text from a dataset is escaped, control characters included.
     """
     claims = list(_claims(audit, document, beside, plots))
     template = _environment(audit).get_template("report.html")
@@ -106,7 +106,7 @@ def page(
 
 
 def without_dead_links(html: str) -> str:
-    """Drop links to anchors that the page does not have, such as those of claims that were not audited.
+    """Drop links to anchors missing from the page, such as claims that were not audited.
 
     >>> without_dead_links('<p id="a"><a href="#a">a</a> <a class="mono" href="#b">b</a></p>')
     '<p id="a"><a href="#a">a</a> <a class="mono">b</a></p>'
@@ -116,7 +116,7 @@ def without_dead_links(html: str) -> str:
 
 
 def _environment(audit: Audit) -> "Environment":
-    """Templates of the page and of the papers, with the filters that format their values."""
+    """Template environment of the page and the papers, with formatting filters."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 
     of_papers = PrefixLoader({paper.name: PackageLoader(paper.package) for paper in audit.papers if _sections(paper)})
@@ -145,13 +145,13 @@ def _environment(audit: Audit) -> "Environment":
 
 
 def _script() -> dict[str, Any]:
-    """The page's script, and its hash, which alone may run."""
+    """The page's script, and its hash for the content security policy."""
     text = (files("marginaudit.reports.page") / "templates" / "script.js").read_text(encoding="utf-8")
     return {"script": Markup(text), "script_hash": base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}
 
 
 def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Template variables of one paper's section."""
+    """Template variables of a paper's section."""
     own = [claim for claim in claims if claim["paper"] == paper.name]
     of_theorems: dict[str, list[dict[str, Any]]] = {}
     for claim in own:
@@ -192,9 +192,9 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
 
 
 def _findings(claims: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Statements that fail here by their cause, gravest first: the one it is said of, and the others that share it.
+    """Failing statements by cause, gravest first: the statement named with the cause, and the others that share it.
 
-    ``printed`` is whether one of them is printed, or of the reader's own text; the rest are beyond the print.
+    ``printed``: whether one of them is printed or from the reader's own text; otherwise all go beyond the print.
     """
     of_causes: dict[str, list[dict[str, Any]]] = {}
     for claim in claims:
@@ -213,7 +213,7 @@ def _claims(
     beside: Mapping[str, Pictures],
     plots: Mapping[str, Sequence[tuple[str, str]]],
 ) -> Iterator[dict[str, Any]]:
-    """Template variables of each statement and its rows, in the order of the ledgers."""
+    """Template variables of all statements and their rows, in the order of the ledgers."""
     known = {row.claim.id: row.claim for row in audit.rows} | {c.id: c for paper in audit.papers for c in paper.claims}
     names = statement_names(audit)
     in_python = document["made"]["command"] is None
@@ -257,7 +257,7 @@ def _claims(
 
 
 def _rows(audit: Audit, audited: Sequence[Row], *, in_python: bool) -> list[dict[str, Any]]:
-    """Template variables of the rows of one statement."""
+    """Template variables of a statement's rows."""
     sources = {one.name: one.source for one in audit.audited}
     rows = []
     for number, row in enumerate(audited, start=1):
@@ -285,13 +285,13 @@ def _data_url(document: Mapping[str, Any]) -> str:
 
 
 def _sections(paper: Paper) -> str:
-    """The template of the paper's own sections; "" where it has none: the page then shows its `facts`."""
+    """Template of the paper's own sections; "" if missing, and the page shows the paper's `facts`."""
     template = files(paper.package) / "templates" / "sections.html" if paper.package else None
     return template.read_text(encoding="utf-8") if template is not None and template.is_file() else ""
 
 
 def _table(one: Captioned) -> dict[str, Any]:
-    """Template variables of a table: its first lines, and how many more there are."""
+    """Template variables of a table: first lines, and number of the others."""
     rows, notes = one.rows, list(one.notes)
     if (more := len(rows) - MOST_LINES) > 0:
         notes.append(f"{counted(more, 'more line is', 'more lines are')} in tables/*.csv.")
@@ -300,19 +300,19 @@ def _table(one: Captioned) -> dict[str, Any]:
 
 
 def prose(text: str) -> str:
-    """A text as HTML, its formulas between dollar signs as MathML.
+    """Text as HTML, with formulas between dollar signs as MathML.
 
     >>> prose("a < b")
     'a &lt; b'
     """
-    parts = IN_DOLLARS.split(text)  # texts and formulas in turn
+    parts = IN_DOLLARS.split(text)  # alternately texts and formulas
     return "".join(
         mathml(part, "inline", part) if i % 2 else str(escape(printable(part))) for i, part in enumerate(parts)
     )
 
 
 def _inline(pictures: Pictures) -> list[tuple[str, Any, bool]]:
-    """Inline SVGs with their names, and whether each takes the whole width."""
+    """Inline SVGs with their names and a flag for full width."""
     return [
         (printable(name), Markup(drawn := svg.inline(picture)), svg.width(drawn) > WIDEST_BESIDE_OTHERS)
         for name, picture in pictures
@@ -330,7 +330,7 @@ def _visible(value: Any) -> Any:
 
 
 def breakable(name: str) -> Any:
-    """An id that wraps only after a dot or hyphen.
+    """Id that wraps only after a dot or hyphen.
 
     >>> breakable("ntp.lemma4")
     Markup('ntp.<wbr>lemma4')
@@ -339,7 +339,7 @@ def breakable(name: str) -> Any:
 
 
 def norm_text(solution: Mapping[str, Any] | None) -> str:
-    """||W||^2 of a solution, exact where it is known so; else its status."""
+    """||W||^2 of a solution, exact if known exactly; else the solution's status."""
     if solution is None or solution["norm_squared"] is None:
         return "–" if solution is None else str(solution["status"])
     return str(solution["norm_squared_exact"] or brief(solution["norm_squared"]))

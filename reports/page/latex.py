@@ -1,4 +1,4 @@
-r"""Tables for a LaTeX paper, which break over its pages; of any DataFrame too."""
+r"""LaTeX tables that break over pages, from reports or any DataFrame."""
 
 import re
 from collections import Counter
@@ -37,16 +37,16 @@ LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedblright{}",  # \textquotedbl is not in LaTeX's default encoding
+    '"': r"\textquotedblright{}",  # \textquotedbl is missing from LaTeX's default encoding
     "`": r"\textasciigrave{}",
     GAP: "{}",
-    "[": "{[}",  # the next argument of \\ or \caption otherwise
+    "[": "{[}",  # or an optional argument of \\ or \caption
     "*": "{*}",
 } | {character: f"\\{character}" for character in "&%$#_{}"}
 
 
 def latex(tables: Sequence[Captioned]) -> str:
-    """Tables that break over pages by LaTeX's package longtable; labels are made of captions."""
+    """Tables for LaTeX's package longtable, which breaks over pages; labels are derived from captions."""
     written: list[str] = []
     labels: Counter[str] = Counter()
     for one in tables:
@@ -95,7 +95,7 @@ def latex_text(text: str) -> str:
 
 
 def latex_prose(text: str) -> str:
-    r"""LaTeX of a text with its plain-symbol formulas set; `latex_text` where the text has a dollar sign.
+    r"""LaTeX of a text with its plain-symbol formulas in math mode; `latex_text` if the text has a dollar sign.
 
     >>> latex_prose("W_kq of a_b & W*_kq, at $1"), latex_prose("W_kq of my_data")
     ('W\\_kq of a\\_b \\& W{*}\\_kq, at \\$1', '$W_{kq}$ of my\\_data')
@@ -105,7 +105,7 @@ def latex_prose(text: str) -> str:
 
 
 def _latex_number(text: str) -> str:
-    r"""A cell's numbers in math mode.
+    r"""Cell with its numbers in math mode.
 
     >>> _latex_number("≤ 1.5e-07"), _latex_number("1e-07"), _latex_number("-1/3"), _latex_number("yes")
     ('$\\le$ $1.5 \\times 10^{-7}$', '$10^{-7}$', '$-1/3$', 'yes')
@@ -123,19 +123,19 @@ def _mathematics(number: str) -> str:
 
 
 def to_latex(frame: "DataFrame", caption: str) -> str:
-    r"""The rows of a DataFrame as ``audit --export latex`` writes tables: all text escaped, numbers in four digits.
+    r"""LaTeX table of a DataFrame, as written by ``audit --export latex``: text escaped, numbers in four digits.
 
     Parameters
     ----------
     frame : DataFrame
-        Its columns make the table's, in their order; such as `Report.to_dataframe` or ``verdicts.csv``, filtered.
+        With the table's columns, in order; such as `Report.to_dataframe` or ``verdicts.csv``, filtered.
     caption : str
-        Of the table, and what its label is made of.
+        Caption of the table; its label is derived from it.
 
     Raises
     ------
     InputError
-        It is no DataFrame, or one without columns.
+        No DataFrame, or one without columns.
 
     >>> from pandas import DataFrame
     >>> found = DataFrame({"claim": ["my_claim", "other"], "verdict": ["violated", "holds"], "slack": [2e-9, None]})
@@ -170,7 +170,7 @@ def to_latex(frame: "DataFrame", caption: str) -> str:
 
 
 def _texts(names: Iterable[str], row: Sequence[Any]) -> list[str]:
-    """A row of a frame as texts; the bound of a verdict is rounded to its safe side."""
+    """Row of a frame as texts; the bound of a verdict is rounded to its safe side."""
     columns = list(zip(names, row, strict=True))
     rounded = {"upper": at_most, "lower": at_least}.get(str(dict(columns).get("side")), brief)
     return [cell_text(value, rounded if name == "bound" else brief) for name, value in columns]

@@ -1,4 +1,4 @@
-"""Pictures and CSV records of a dataset for the report."""
+"""Drawing of a dataset's pictures and CSV records for the report."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING
@@ -19,9 +19,9 @@ FEW_CLAIMS = 12
 def drawn(audited: Audited, exports: Collection[str]) -> Shown:
     """Draw a dataset's figures and curves, and write its records as CSV, on one thread.
 
-    A row along steps has a plot if it is violated, of a user's claim, or of an audit of at most `FEW_CLAIMS` claims;
-    where a part of it fails, of that part. The page shows all but those of a violated built-in claim among many: one
-    of these, with links to the files of the others.
+    A row over steps is plotted if it is violated, from a user's claim, or in an audit of at most `FEW_CLAIMS` claims.
+    If a part of the row fails, the plot shows that part. The page shows all plots but those of a violated built-in
+    claim in a larger audit: it shows one and links to the files of the others.
     """
     with one_thread():
         records = audited.source.paper.records(audited.run)
@@ -51,5 +51,5 @@ def _pictures(audited: Audited, exports: Collection[str]) -> list[Drawn]:
 
 
 def rendered_as(figure: "Figure", exports: Collection[str]) -> dict[str, bytes]:
-    """The figure as SVG and in the exported formats, by file ending."""
+    """Figure as SVG and in the exported formats, by file ending."""
     return {ending: rendered(figure, ending) for ending in (".svg", *([".pdf"] if "pdf" in exports else []))}

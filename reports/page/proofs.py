@@ -1,4 +1,4 @@
-"""The pages of proofs that a report's statements rest on, beside the report, and links to them."""
+"""Pages of the proofs cited by a report, and links to them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,12 @@ PLACE = re.compile(r"docs/([\w-]+)\.md(#[\w-]+)?")
 
 
 def proof_pages(papers: Sequence[Paper]) -> dict[str, str]:
-    """The HTML of each page in the folder ``proofs`` of the papers' packages, by name: ``proofs`` for ``proofs.md``."""
+    """HTML by name of the pages in the folders ``proofs`` of the papers' packages: ``proofs`` for ``proofs.md``."""
     return {name: _page(name, text) for name, text in sorted(proof_sources(papers).items())}
 
 
 def proof_sources(papers: Sequence[Paper]) -> dict[str, str]:
-    """The Markdown of those pages."""
+    """Markdown of the pages of proofs, by name."""
     sources: dict[str, str] = {}
     for paper in papers:
         folder = files(paper.package) / "proofs" if paper.package else None
@@ -33,7 +33,7 @@ def proof_sources(papers: Sequence[Paper]) -> dict[str, str]:
 
 
 def with_links(text: str, pages: Mapping[str, Any], words: str = "") -> Any:
-    """The text, escaped, where each place of a proof is a link to the page beside the report, if there is one.
+    """Escaped text with each citation of a proof linked to its page beside the report, if the page exists.
 
     >>> with_links("By docs/proofs.md#5-x, or docs/other.md & more", {"proofs": ""})
     Markup('By <a href="proofs/proofs.html#5-x">docs/proofs.md#5-x</a>, or docs/other.md &amp; more')
@@ -45,7 +45,7 @@ def with_links(text: str, pages: Mapping[str, Any], words: str = "") -> Any:
         page, anchor = found[1], found[2] or ""
         return f'<a href="proofs/{page}.html{anchor}">{words or found[0]}</a>' if page in pages else found[0]
 
-    return Markup(PLACE.sub(link, str(escape(text))))  # what is matched has nothing to escape
+    return Markup(PLACE.sub(link, str(escape(text))))  # a match has no characters to escape
 
 
 def _page(name: str, text: str) -> str:
@@ -72,7 +72,7 @@ def _formula(formula: str, options: Mapping[str, Any]) -> str:
 
 
 def _fence(_: Any, tokens: Sequence[Any], index: int, *__: Any) -> str:
-    """A fence of GitHub's ``math`` is a formula on lines of its own; others are text."""
+    """Render GitHub's ``math`` fence as a displayed formula, other fences as text."""
     token = tokens[index]
     if token.info.strip() == "math":
         return f'<div class="scroll">{mathml(token.content)}</div>\n'

@@ -1,4 +1,4 @@
-"""The command that gives one row of a report again."""
+"""Command that reproduces one row of a report."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from marginaudit.reports.shell import argument, joined
 
 
 def settings_given(paper: Any, config: Any) -> list[str]:
-    """The options that make an audit's settings from those that it has unless told otherwise."""
+    """Options for the settings that differ from the defaults."""
     options, settings = [], settings_of(type(config))
     for name, value in differences(config, paper.config()).items():
         if name in settings and value is not None:
@@ -25,8 +25,8 @@ def settings_given(paper: Any, config: Any) -> list[str]:
 def command(row: Row, source: Source, config: Any, claims_file: str | None, in_python: bool = False) -> str:
     """`marginaudit audit` of the row's dataset and statement alone, with the same settings.
 
-    Where the command line has not both, it is the same in Python: a dataset that was made in Python is
-    ``data`` there, and a claim of one's own in an audit made ``in_python`` is ``claim``.
+    If the command line cannot name the dataset or claim, give Python instead: ``data`` is a dataset made in Python,
+    ``claim`` a user's claim in an audit made ``in_python``.
     """
     made_there, run = source.place == IN_PYTHON, source.trajectory
     own_claim = not row.paper.has(row.claim)
@@ -43,7 +43,7 @@ def command(row: Row, source: Source, config: Any, claims_file: str | None, in_p
 
 
 def claims_command(claim: Claim, paper: Paper, claims_file: str | None) -> str:
-    """`marginaudit claims` of the statement, with the file that it is from where it is one's own."""
+    """`marginaudit claims` of the statement, with the claims file for a user's claim."""
     own = ["--claims", claims_file] if claims_file is not None and not paper.has(claim) else []
     return joined(["marginaudit", "claims", claim.id, *own, *_paper_given(paper)])
 
@@ -53,7 +53,7 @@ def _paper_given(paper: Paper) -> list[str]:
 
 
 def dataset_argument(source: Source) -> str:
-    """A dataset as a command's argument; for one made in Python, the name that the user has to define first."""
+    """Dataset as an argument of a command; for one made in Python, a name to be defined by the user first."""
     return "DATASET.json" if source.place == IN_PYTHON else argument(source.place)
 
 

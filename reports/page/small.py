@@ -7,10 +7,10 @@ from marginaudit.orders import counted, printable
 
 
 def small_page(package: str, template: str, **values: Any) -> str:
-    """The HTML of a package's template, which extends ``small.html``.
+    """HTML of a package's template, which extends ``small.html``.
 
-    Its filter ``shown`` writes numbers for reading, ``words`` a count with its noun; every text is escaped, and its
-    control characters are written out.
+    Filter ``shown`` rounds numbers for reading; filter ``words`` writes a count with its noun. Every text is escaped,
+    control characters included.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 

@@ -1,4 +1,4 @@
-"""SVG files of matplotlib as parts of the page: small, and in colours that follow the reader's light or dark."""
+"""Inlining of matplotlib's SVG files into the page: compressed, with colours that follow light or dark mode."""
 
 import hashlib
 import re
@@ -49,7 +49,7 @@ RUN = re.compile(LETTER.format(look=LOOK) + "(?:" + LETTER.format(look=r"\2") + 
 
 
 def inline(picture: bytes) -> str:
-    """The SVG element of a file; a digest of it goes before its ids, so that no other picture's are the same."""
+    """SVG element of a file; ids are prefixed by the file's digest, to be unique on the page."""
     salt = f"s{hashlib.sha256(picture).hexdigest()[:6]}"
     text = picture.decode("utf-8")
     text = text[text.index("<svg") :]
@@ -59,7 +59,7 @@ def inline(picture: bytes) -> str:
     text = text.replace("xlink:href=", "href=").replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
     text = re.sub(r"<[^/<>][^<>]*>", lambda tag: _tag(tag.group(), salt), text)
     text = RUN.sub(_run, re.sub(r"<tspan[^<>]*></tspan>", "", re.sub(r">\s+<", "><", text)))
-    for _ in range(3):  # they are nested
+    for _ in range(3):  # groups are nested
         text = re.sub(rf"<g>((?:{LEAF})*)</g>|<defs></defs>", r"\1", text)
     width = "" if wide is None else f' style="width:{round(float(wide[1]) * 4 / 3)}px"'
     text, rules = _with_classes(text, salt)
@@ -67,7 +67,7 @@ def inline(picture: bytes) -> str:
 
 
 def width(text: str) -> int:
-    """Width of an inlined SVG in pixels; 0 where the file had none.
+    """Width of an inlined SVG in pixels; 0 if missing.
 
     >>> width('<svg style="width:403px" viewBox="0 0 302.4 208.8">')
     403
@@ -77,7 +77,7 @@ def width(text: str) -> int:
 
 
 def _with_classes(text: str, salt: str) -> tuple[str, str]:
-    """The picture with classes for styles that occur often, and the rules that define these."""
+    """Picture with CSS classes for frequent styles, and the rules of the classes."""
     counts = Counter(re.findall(r' style="([^"]*)"', text))
     names = {style: f"{salt}{i}" for i, (style, count) in enumerate(counts.items()) if count >= OFTEN}
     rules = "".join(f".{name}{{{style}}}" for style, name in names.items())
@@ -89,29 +89,29 @@ def _with_classes(text: str, salt: str) -> tuple[str, str]:
 
 
 def _run(letters: re.Match[str]) -> str:
-    """The letters in one element, with a list of their places."""
+    """Letters as one text element with a list of positions."""
     places, _, texts = zip(*re.findall(LETTER.format(look=LOOK), letters.group()), strict=True)
     return f'<tspan x="{" ".join(places)}" {letters[2]}>{"".join(texts)}</tspan>'
 
 
 def _tag(tag: str, salt: str) -> str:
-    if tag.startswith("<a "):  # to a place in the page
+    if tag.startswith("<a "):  # link to an anchor of the page
         return tag.replace(' target="_blank"', "")
     tag = re.sub(NOT_NEEDED, "", re.sub(r"\s+", " ", tag))
-    if tag.startswith("<use "):  # what it shows has its stroke
+    if tag.startswith("<use "):  # the referenced element has the stroke
         tag = re.sub(r"stroke(-[a-z]+)?: [^;\"]*;? ?", "", tag).replace(' style=""', "")
     tag = re.sub(r"(?<![#\w.])-?[0-9]+\.[0-9]+", lambda number: rounded(float(number.group())), tag)
     tag = re.sub(r'(?<= d=")[^"]*', lambda path: re.sub(" ?([A-Za-z]) ?", r"\1", path.group()), tag)
     tag = re.sub(r"(#|id=\")([a-z][0-9a-f]{4})[0-9a-f]{6}\b", r"\1\2", tag)
     tag = re.sub(r"#[0-9a-f]{6}\b", lambda colour: THEMED.get(colour.group(), colour.group()), tag)
-    if "var(--line)" in tag:  # a grid's lines end at the axes
+    if "var(--line)" in tag:  # grid lines end at the axes
         tag = re.sub(r' clip-path="[^"]*"', "", tag)
     tag = re.sub(r'(?<= style=")[^"]*', lambda style: re.sub(r"(?<=[:;]) ", "", style.group()), tag)
     return re.sub(r'( id="|href="#|url\(#)', lambda found: found.group() + salt, tag)
 
 
 def rounded(value: float) -> str:
-    """A coordinate in points with few digits.
+    """Coordinate in points, rounded.
 
     >>> rounded(53.90734), rounded(-0.00001), rounded(0.123456), rounded(7.0)
     ('53.9', '0', '0.1235', '7')

@@ -1,4 +1,4 @@
-"""The theorem that a statement belongs to, and its form: printed, rederived, sharper."""
+"""Theorem and form of a statement: printed, rederived, sharper."""
 
 import re
 from collections.abc import Mapping
@@ -40,9 +40,9 @@ WHOSE = dict.fromkeys((PRINTED, RECONSTRUCTED), "printed text") | {
 
 
 def theorem(claim: Claim, known: Mapping[str, Claim]) -> str:
-    """The theorem, lemma, .. that a statement is about; its source where that names none; without one its id.
+    """Theorem, lemma, .. of a statement; if its source names none, the source; without a source, the id.
 
-    A statement beside a printed one belongs to that one's.
+    A statement derived from a printed one has the theorem of the latter.
 
     >>> from marginaudit.reports.audit.ledger import LEDGER
     >>> from dataclasses import replace
@@ -60,7 +60,7 @@ def theorem(claim: Claim, known: Mapping[str, Claim]) -> str:
 
 
 def statement_name(claim: Claim, paper: Paper, known: Mapping[str, Claim]) -> str:
-    """The statement as a reader says it; "" where its source names no theorem.
+    """Display name of a statement; "" if its source names no theorem.
 
     >>> from marginaudit.reports.audit.ledger import LEDGER, PAPERS
     >>> ids = ("ntp.theorem1.direction", "ntp.prop2.corollary", "sharp.theorem1.squared")
@@ -82,20 +82,20 @@ def statement_name(claim: Claim, paper: Paper, known: Mapping[str, Claim]) -> st
             name = f"{name} ({part})"
         elif not numbered:
             said.append(part.replace("-", " ").replace("rederived", REDERIVED))
-        elif not kind.startswith(numbered[1]):  # else the id is of this statement, or of one that it restates
+        elif not kind.startswith(numbered[1]):  # else the id names this statement, or one restated by it
             said.append(f"{numbered[1].replace('eq', 'eq.')} {numbered[2]}")
     return ", ".join([name, *said])
 
 
 def statement_names(audit: Audit) -> dict[str, str]:
-    """The `statement_name` of each claim of an audit, by id."""
+    """`statement_name` of each claim of an audit, by id."""
     known = {claim.id: claim for paper in audit.papers for claim in paper.claims}
     audited = {row.claim.id: row for row in audit.rows}
     return {name: statement_name(row.claim, row.paper, known) for name, row in audited.items()}
 
 
 def form(claim: Claim, paper: Paper) -> str:
-    """One of `FORMS`."""
+    """Form of a claim, one of `FORMS`."""
     words = claim.source_words
     if words.form is Form.PRINTED:
         return RECONSTRUCTED if words.reconstructed else PRINTED
@@ -105,12 +105,12 @@ def form(claim: Claim, paper: Paper) -> str:
 
 
 def accused(claim: Claim, paper: Paper) -> bool:
-    """Whether a failure is somebody's: of a printed statement, or of the reader's own text."""
+    """Whether a failure counts against an author: of a printed statement, or of the reader's own text."""
     return claim.source_words.form is Form.PRINTED or not paper.has(claim)
 
 
 def failing(claim: Claim, paper: Paper) -> str:
-    """Label of a violated statement: its form; a mended one is also false.
+    """Label of a violated statement: its form, or "also false" with the mend if it is re-derived.
 
     >>> from marginaudit.reports.audit.ledger import LEDGER, PAPERS
     >>> failing(LEDGER["ntp.corollary1.upper.rederived"], PAPERS[0])

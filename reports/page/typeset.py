@@ -1,6 +1,6 @@
-"""Formulas in plain symbols, as claims' texts and details have them, as LaTeX between dollar signs.
+"""Conversion of plain-symbol formulas in claims' texts and details to LaTeX between dollar signs.
 
-What is not understood whole stays as it is: words, ids, paths, and whatever stands in quotation marks.
+Anything that does not parse as a whole is left unchanged: words, ids, paths, and text in quotation marks.
 """
 
 import re
@@ -66,7 +66,7 @@ PUNCTUATION = ".,;:"
 
 
 def typeset(text: str) -> str:
-    r"""The text with its formulas between dollar signs; as it is where it has a dollar sign already.
+    r"""Text with its formulas between dollar signs; unchanged if it has a dollar sign already.
 
     >>> typeset("For t >= 2: ||W*_ov||^3 log(2V) / eta0 > 1e+06 (docs/proofs.md, well_ordered).")
     'For $t \\ge  2$: $\\|W^*_{ov}\\|^{3} \\log (2V) / \\eta _{0} > 10^{6}$ (docs/proofs.md, well_ordered).'
@@ -100,7 +100,7 @@ def typeset(text: str) -> str:
 
 
 def _parts(run: str) -> tuple[str, str, str]:
-    """A bracket that only opens before the signs, the signs, and what ends the run or only closes after them."""
+    """Split a run into an unmatched "(" or "[", the signs, and the end: punctuation or unmatched closing bracket."""
     core = run.rstrip(f"{PUNCTUATION} ")
     opening = core[:1] if core[:1] in ("(", "[") and _unclosed(core) else ""
     core = core[len(opening) :]
@@ -110,7 +110,7 @@ def _parts(run: str) -> tuple[str, str, str]:
 
 
 def _end(words: list[str], at: int) -> int:
-    """End of the words that may belong to one formula."""
+    """End index of the words that may belong to one formula."""
     end = at
     while end < len(words) and words[end] not in ("", "a") and _signs(words[end].rstrip(PUNCTUATION) or words[end]):
         if words[end] == "I" and words[end + 1 : end + 2] not in (["-"], ["="]):
@@ -127,7 +127,7 @@ def _unclosed(run: str) -> bool:
 
 
 def _formula(run: str) -> str | None:
-    """LaTeX of a run of signs, or None where it is no formula, or one that is not understood."""
+    """LaTeX of a run of signs; None if it does not parse as a formula."""
     signs = _signs(run)
     if (
         signs is None
@@ -160,7 +160,7 @@ def _formula(run: str) -> str | None:
 
 @lru_cache(maxsize=2**14)
 def _signs(text: str, raised: bool = False) -> tuple[str, ...] | None:
-    """The signs of a text, or None where it has something else, such as a word; in an index words are signs."""
+    """Tokenize a text into signs; None on anything else, such as a word. In an index, words are signs."""
     text = text.replace(BLANK, " ")
     signs, at = [], 0
     while at < len(text):
@@ -201,13 +201,13 @@ def _latex(sign: str, before: str) -> str:
 
 
 def _content(raised: str) -> str:
-    """The content of an index or a power without its braces; a power's parentheses stay."""
+    """Content of an index or a power without braces; the parentheses of a power stay."""
     content = raised[1:].removesuffix("'")
     return content[1:-1] if content[0] == "{" or raised.startswith("_(") else content
 
 
 def _inner(text: str) -> str:
-    """LaTeX of an index or a power: words of three letters upright, and of two a name for each letter."""
+    """LaTeX of an index or a power: words of three or more letters upright, two letters as two names."""
     signs = _signs(text, raised=True)
     return text if signs is None else "".join(map(_raised, signs, ["", *signs]))
 
@@ -231,7 +231,7 @@ SYMBOLS |= {name: unescape(f"&{name};") for name in GREEK.split("|") if name != 
 
 
 def typeset_html(text: str) -> str:
-    """The text as HTML, its formulas with italics, indices and powers, at a fifth of the length of MathML.
+    """Text as HTML, formulas with italics, indices and powers, at a fifth of MathML's length.
 
     >>> typeset_html("a <b> for eta_Y >= ||W*_kq||^2")
     'a &lt;b&gt; for η<sub>Y</sub> ≥ ‖<i>W</i><sup>*</sup><sub>kq</sub>‖<sup>2</sup>'
@@ -243,7 +243,7 @@ def typeset_html(text: str) -> str:
 
 
 def title_html(title: str) -> str:
-    """A table's title as HTML; only the part after the dataset's name is typeset.
+    """Title of a table as HTML; only the part after the dataset's name is typeset.
 
     >>> title_html("a_b: W_kq")
     'a_b: <i>W</i><sub>kq</sub>'

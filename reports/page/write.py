@@ -1,4 +1,4 @@
-"""Writing an audit's folder: the page, the data behind it, trajectories and figures."""
+"""Writing of an audit's folder: page, data, trajectories and figures."""
 
 import hashlib
 from collections import defaultdict
@@ -21,13 +21,13 @@ from marginaudit.reports.page.pictures import drawn, rendered_as
 
 @dataclass(frozen=True)
 class Beside:
-    """Parts of a report that depend on its papers alone.
+    """Parts of a report that depend on the papers alone.
 
     Attributes
     ----------
-    figures : files of the audit's `illustrations` by name, each by ending
-    graphs : SVG of each graph of statements, with its paper's source
-    proofs : HTML of the pages of proofs by name
+    figures : files of the audit's `illustrations`, by name and ending
+    graphs : SVG of each graph of statements, with the source of its paper
+    proofs : HTML of the pages of proofs, by name
     """
 
     figures: Mapping[str, Mapping[str, bytes]]
@@ -40,12 +40,12 @@ def write_report(
 ) -> None:
     """Write report.html, report.json, verdicts.csv, tables/, figures/, trajectories/ and proofs/ into a folder.
 
-    ``exports`` are `marginaudit.claims.settings.EXPORTS`.
+    ``exports``: names of `marginaudit.claims.settings.EXPORTS`.
 
     Raises
     ------
     InputError
-        The folder cannot be written to, or holds something that is not of an earlier report.
+        The folder is not writable, or holds files that belong to no earlier report.
     """
     write_folder(folder, _files(audit, of_papers, progress, exports))
 
@@ -97,7 +97,7 @@ def _files(audit: Audit, of_papers: Beside, progress: Progress, exports: Collect
 
 
 def stems_of(audit: Audit) -> dict[str, str]:
-    """A unique file name for each dataset."""
+    """Unique file name of each dataset."""
     taken = _illustrations(audit)
     return {one.name: _free(file_stem(one.name), taken) for one in audit.audited}
 
