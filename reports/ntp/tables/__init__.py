@@ -1,4 +1,4 @@
-"""The two tables that an audit of arXiv 2409.17335 opens its evidence with, and `marginaudit table` prints."""
+"""Tables of arXiv 2409.17335, for the report and `marginaudit table`: direction errors and Proposition 2."""
 
 from marginaudit.reports.ntp.tables.direction import Direction
 from marginaudit.reports.ntp.tables.proposition2 import Proposition2

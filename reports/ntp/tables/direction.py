@@ -1,4 +1,4 @@
-"""The measured direction errors of both stages of Algorithm 1 against their O(log t/t) and O(log^2 t/t) bounds."""
+"""Direction errors of both stages of Algorithm 1 against their O(log t/t) and O(log^2 t/t) bounds."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ LARGEST = 2
 
 
 class Direction(Table):
-    """The measured direction errors beside their bounds, a row a step."""
+    """Table of measured direction errors and bounds, one row per step."""
 
     name = "direction"
     heading = "Direction errors against their bounds"
@@ -40,17 +40,17 @@ class Direction(Table):
     columns = ("dataset", "stage", "step", "measured", "error", "bound", "sharp_bound", "slack", "note")
 
     def of(self, run: Run) -> dict[str, Any]:
-        """1 - cos(W^(t), W*) of both stages at the listed steps that were recorded, beside its bounds.
+        """1 - cos(W^(t), W*) and its bounds for both stages, at the recorded ones of the listed steps.
 
-        Of a recorded run also at its last step.
+        A run recorded elsewhere also has a row for its last step.
 
         Returns
         -------
         dict
-            ``stage1`` and ``stage2``, lists of rows: ``step``; ``measured``, with ``error``, its error bar relative to
-            it (None where it is 0); ``bound``, Proposition 1's or Theorem 1's; ``sharp_bound``, that of
-            `sharp.theorem1`, in stage 2; ``slack``, bound / measured. None stands for what is not known or not said,
-            and ``notes``, lists of texts by stage, say why. A listed step that was not recorded has no row.
+            ``stage1`` and ``stage2``, lists of rows: ``step``; ``measured``; ``error``, the relative error bar of
+            ``measured`` (None if that is 0); ``bound``, of Proposition 1 or Theorem 1; in stage 2 ``sharp_bound``, of
+            `sharp.theorem1`; ``slack``, bound / measured. None is an unknown value or a missing bound, explained in
+            ``notes``, lists of texts by stage. A listed step that was not recorded has no row.
 
         Source: arXiv 2409.17335, Proposition 1 and Theorem 1.
         """
@@ -59,20 +59,20 @@ class Direction(Table):
         return rows | {"notes": {stage: notes for stage, (_, notes) in stages.items()}}
 
     def records(self, data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Both stages, one after the other."""
+        """Rows of stage 1, then of stage 2."""
         for stage in BOUNDS:
             for row in data[stage]:
                 yield {"stage": int(stage[-1]), "note": " ".join(data["notes"][stage]) or None} | row
 
     def captioned(self, name: str, data: Mapping[str, Any]) -> list[Captioned]:
-        """A table a stage."""
+        """One table per stage."""
         return [
             _captioned(f"{name}: {TITLES[stage]}", HEADERS[stage], map(_cells, data[stage]), _notes(data, stage))
             for stage in BOUNDS
         ]
 
     def beside(self, found: Sequence[tuple[str, Any]]) -> list[Captioned]:
-        """Stage 2 of several runs: a row a step, 1 - cos of each run, and both bounds."""
+        """Comparison of runs in stage 2: one row per step, with 1 - cos of each run and both bounds."""
         runs = [{row["step"]: row for row in data["stage2"]} for _, data in found]
         rows = []
         for step in sorted({step for run in runs for step in run}):
@@ -84,14 +84,14 @@ class Direction(Table):
 
 
 def _captioned(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], notes: tuple[str, ...]) -> Captioned:
-    """Rows of numbers as text."""
+    """Table with numbers formatted as text."""
     from pandas import DataFrame
 
     return Captioned(DataFrame(list(rows), columns=list(header)), caption, notes, numbers=header)
 
 
 def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
-    """The rows of one stage, and the reasons for empty cells."""
+    """Rows of one stage, and reasons for empty cells."""
     if run.not_trained is not None:
         return [], [f"Nothing is trained: {run.not_trained}."]
     try:
@@ -135,7 +135,7 @@ def _unmet(run: Run, claim: Claim) -> str | None:
 
 
 def _measured(run: Run, claim: Claim) -> dict[int, tuple[float, float]]:
-    """Value and error bar by step, where there is an error bar."""
+    """Value and error bar by step, for steps with an error bar."""
     judgement: Any = claim.judgement
     series = judgement.measure(run)
     steps = [] if series.step is None else series.step.tolist()
@@ -144,13 +144,13 @@ def _measured(run: Run, claim: Claim) -> dict[int, tuple[float, float]]:
 
 
 def bound_at(run: Run, claim: Claim, step: int) -> float:
-    """The bound that a claim sets at a step."""
+    """Bound of a claim at a step."""
     judgement: Any = claim.judgement
     return float(np.asarray(judgement.upper(run, np.array([step], dtype=float)))[0])
 
 
 def ratio(above: float | None, below: float | None) -> float | None:
-    """above / below, or None where one of them is not known, below is 0 or the ratio is beyond float64."""
+    """above / below; None if either is unknown, below is 0 or the ratio overflows float64."""
     if above is None or not below:
         return None
     found = above / below
@@ -181,7 +181,7 @@ def _notes(table: Mapping[str, Any], stage: Stage) -> tuple[str, ...]:
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Where the error bar reaches 0, the most that was measured and the least slack."""
+    """Cells of a row; if the error bar reaches 0, the upper end of the measurement and the least slack."""
     measured, slack, error = row["measured"], row["slack"], row["error"]
     bar = NONE if error is None else f"{float(at_most(error, digits=2)):.1e}"
     known = (brief(measured), bar, at_most(row["bound"]), brief(slack))
@@ -194,7 +194,7 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _power(step: int) -> str:
-    """A step; powers of ten beyond 1000 as such.
+    """Step as text; powers of ten above 1000 in scientific notation.
 
     >>> _power(900), _power(10**4), _power(12_000)
     ('900', '1e4', '12000')

@@ -20,7 +20,7 @@ Weights: TypeAlias = Mapping[Token, Fraction | float]
 
 
 class Proposition2(Table):
-    """The closed form of W*_kq beside what was solved and trained, a row a query."""
+    """Table of the closed form of W*_kq beside the solution and the trained weights, one row per query."""
 
     name = "proposition2"
     heading = "Proposition 2's closed form"
@@ -48,18 +48,17 @@ class Proposition2(Table):
     )
 
     def of(self, run: Run) -> list[dict[str, Any]]:
-        """A row for each query that heads a relation, in vocabulary order.
+        """One row per query that heads a relation, in vocabulary order.
 
         Returns
         -------
         list of dict
-            ``query``; its tokens ``optimal``, ``non_optimal``, ``confused``; ``predicted``, m/(k+m) and -k/(k+m) for
-            the first two, as fractions, None for a class without tokens; ``solved``, {x: x^T W*_kq q}, fractions where
-            the solution is exact and else floats, off by ``radius`` at most; ``trained``, the same of the last W_kq
-            scaled to ||W*_kq||, which took ``steps`` steps; ``largest_difference`` of solved from predicted, confused
-            tokens left out; ``holds``, whether the formula gives the solution, None where its error bars leave that
-            open; ``witness``, as `marginaudit.margins.ClosedForm` has it; ``note``, what a reader must know of the row,
-            or None.
+            ``query``, and its tokens ``optimal``, ``non_optimal``, ``confused``; ``predicted``, m/(k+m) and -k/(k+m)
+            for the first two classes, as fractions, None for a class without tokens; ``solved``, {x: x^T W*_kq q},
+            fractions if the solution is exact, else floats with error at most ``radius``; ``trained``, {x: x^T W_kq q}
+            of the last W_kq scaled to ||W*_kq||, after ``steps`` steps; ``largest_difference`` of solved from
+            predicted, without confused tokens; ``holds``, whether the formula gives the solution, None if undecided
+            within its error bars; ``witness``, see `marginaudit.margins.ClosedForm`; ``note``, a remark or None.
 
         Source: arXiv 2409.17335, Proposition 2.
         """
@@ -108,7 +107,7 @@ class Proposition2(Table):
         return rows
 
     def records(self, data: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """The rows, predictions as two columns."""
+        """Rows with the predictions in two columns."""
         for row in data:
             yield row | {
                 f"predicted_{kind}": None if value is None else Fraction(value)
@@ -116,7 +115,7 @@ class Proposition2(Table):
             }
 
     def captioned(self, name: str, data: list[dict[str, Any]]) -> list[Captioned]:
-        """A line for the tokens of one query and class that have one solution."""
+        """One line per query, class and distinct solution, with the tokens that share it."""
         from pandas import DataFrame
 
         rows: list[tuple[str, ...]] = []
@@ -139,7 +138,7 @@ class Proposition2(Table):
 
 
 def _unsolved(run: Run, solution: MaxMargin | None) -> str | None:
-    """Why there is no W*_kq, or None."""
+    """Reason for a missing W*_kq, or None."""
     if not run.solvable:
         return "n is not a function on the whole vocabulary, so nothing can be solved or trained."
     if solution is None:
@@ -152,7 +151,7 @@ def _predicted(order: QueryOrder, tokens: tuple[Token, ...]) -> str | None:
 
 
 def _solved(run: Run, query: Token) -> tuple[Weights, float]:
-    """x^T W*_kq q of the tokens related under q, and of others where it is not 0; and how far off it may be."""
+    """x^T W*_kq q of the tokens related under q and of others with a nonzero value, and the error bound."""
     data, kq = run.dataset, run.kq.optimal()
     related = sorted(data.orders[query].graph, key=data.index.__getitem__)
     if isinstance(kq, Exact):
@@ -166,7 +165,7 @@ def _solved(run: Run, query: Token) -> tuple[Weights, float]:
 
 
 def _scaled(run: Run) -> NDArray[np.float64] | None:
-    """The last x^T W_kq q, shape (keys, queries), W_kq scaled to ||W*_kq||; None where W_kq is 0, or not known."""
+    """Last x^T W_kq q, shape (keys, queries), with W_kq scaled to ||W*_kq||; None if W_kq is 0 or unknown."""
     if run.trained.lost:
         return None
     length = float(np.linalg.norm(run.trained.W_kq))
@@ -176,7 +175,7 @@ def _scaled(run: Run) -> NDArray[np.float64] | None:
 
 
 def _steps(run: Run) -> int:
-    """Steps after which training ended, the last record's where it stopped early."""
+    """Number of training steps; that of the last record if training stopped early."""
     return int(run.trained.stage2.step[-1]) if run.trained.stopped else run.steps2
 
 
@@ -185,7 +184,7 @@ CLASSES = {"optimal": "optimal", "non_optimal": "non-optimal", "confused": "conf
 
 
 def _lines(row: Mapping[str, Any]) -> list[tuple[str, str, str, str, str]]:
-    """Class, tokens, predicted, solved, trained."""
+    """Lines of the table: class, tokens, predicted, solved, trained."""
     lines = []
     for kind, word in CLASSES.items():
         groups: dict[str | float | None, list[Token]] = {}
@@ -200,5 +199,5 @@ def _lines(row: Mapping[str, Any]) -> list[tuple[str, str, str, str, str]]:
 
 
 def _range(values: list[float]) -> str:
-    """The least and the largest of them, or one of the two where they read the same."""
+    """Smallest and largest value, or a single one if they print alike."""
     return " to ".join(dict.fromkeys(brief(value) for value in (min(values), max(values))))
