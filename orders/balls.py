@@ -1,4 +1,4 @@
-"""Balls of flint to float64 and back: radii are rounded up, so that an interval contains its ball."""
+"""Conversion between flint's balls and float64 intervals; radii are rounded up to enclose the ball."""
 
 import math
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 def ball_around(value: float, error: float = 0.0) -> "flint.arb":
-    """The ball of all numbers no farther than an error from a float64.
+    """Ball around a float64 with an error as radius.
 
     >>> ball_around(1.5, 0.25).contains(1.75)
     True
@@ -23,9 +23,9 @@ def ball_around(value: float, error: float = 0.0) -> "flint.arb":
 
 
 def rounded(ball: "flint.arb") -> tuple[float, float]:
-    """A ball's middle in float64, and a radius around it that holds all of the ball: infinite if float64 has none.
+    """Midpoint of a ball in float64, and a radius that encloses the ball; infinite beyond float64.
 
-    The radius is exact arithmetic's: value - radius in float64 may be inside the ball, see `outward`.
+    The radius holds in exact arithmetic: value - radius, rounded to float64, may lie inside the ball; see `outward`.
 
     >>> import flint
     >>> rounded(flint.arb(1))
@@ -36,7 +36,7 @@ def rounded(ball: "flint.arb") -> tuple[float, float]:
 
 
 def outward(ball: "flint.arb") -> tuple[float, float]:
-    """`rounded`, and so that value - radius and value + radius as computed in float64 enclose the ball, too.
+    """`rounded`, with value - radius and value + radius enclosing the ball even when computed in float64.
 
     >>> import flint
     >>> outward(flint.arb(1))
@@ -47,7 +47,7 @@ def outward(ball: "flint.arb") -> tuple[float, float]:
 
 
 def upper_end(ball: "flint.arb") -> float:
-    """The upper end of a ball, rounded up; infinite if the ball has none.
+    """Upper end of a ball, rounded up; infinite if the ball is NaN.
 
     >>> import flint
     >>> upper_end(flint.arb(1))
@@ -57,7 +57,7 @@ def upper_end(ball: "flint.arb") -> float:
 
 
 def _nearest(ball: "flint.arb") -> tuple[float, float]:
-    """The float64 nearest to the middle, and the distance of the farther end in float64, to nearest."""
+    """Midpoint rounded to nearest, and the distance from it to the ball's farther end, also rounded to nearest."""
     value = float(ball.mid())
     if not (ball.is_finite() and math.isfinite(value)):
         return 0.0, math.inf
