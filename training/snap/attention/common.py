@@ -28,15 +28,15 @@ class CommonPath:
 def follow_common(t: ArrayLike, C0: float, K: int, M: int, eta_Y: float, eta_Z: float) -> CommonPath:
     """z-dot = -C0^{-1} eta_Z gamma e^{4z} and B-dot = C0^{-1} eta_Z gamma e^{4z} from 0, with gamma(t) of Lemma 9.
 
-    Integrated as it stands, on the clock ln(1 + eta_Y t/K); no integral of gamma is used. Method and error bar are
-    those of `solved`.
+    Direct integration on the clock ln(1 + eta_Y t/K), without an integral of gamma. See `solved` for the method and
+    the error bar.
 
     Source: arXiv 2305.16380, eqs. 13, 118 and 119.
 
     Parameters
     ----------
     t : (times,) array
-        Batch-1 steps, not negative and not decreasing.
+        Batch-1 steps, nonnegative and nondecreasing.
     C0 : float
         rho_0^4/K.
     K, M, eta_Y, eta_Z : see `turned`
@@ -53,7 +53,7 @@ def follow_common(t: ArrayLike, C0: float, K: int, M: int, eta_Y: float, eta_Z: 
     at = np.asarray(t, dtype=np.float64)
     unit = K / eta_Y
 
-    @lru_cache(maxsize=1)  # the solver asks for several states at one time
+    @lru_cache(maxsize=1)  # the solver evaluates several states at each time
     def speed(clock: float) -> float:
         elapsed = unit * np.expm1(clock)
         return float(eta_Z * gamma_value(elapsed, K, M, eta_Y) * (elapsed + unit))

@@ -1,4 +1,4 @@
-"""Batch-1 SGD of both layers on long sequences, which eq. 10 is derived from; many seeds in one call."""
+"""Batch-1 SGD of both layers on long sequences, the origin of eq. 10; many seeds in one call."""
 
 from collections.abc import Sequence
 
@@ -15,14 +15,15 @@ def descend_both(
     """z after the recorded steps, shape (seeds, records, pairs), from Y = 0 and Z = 0.
 
     A step on class n, with g = Y (e_n - alpha_n): z of its query moves by eta_Z diag(f_n) (I - f_n f_n^T) g (eq. 4 in
-    the limit of Lemma 2), Y by eta_Y f_n (e_n - alpha_n)^T (eq. 7), or by the modified gradient of Lemma 3, f_n - F E'
-    e_n in place of f_n. F is that of z now. Columns of tokens that are no next token stay equal: Y has K + 1.
+    the limit of Lemma 2), Y by eta_Y f_n (e_n - alpha_n)^T (eq. 7), or by the modified gradient of Lemma 3, with
+    f_n - F E' e_n in place of f_n. F is computed from the current z. The columns of tokens other than next tokens stay
+    equal, so Y has K + 1 columns.
 
     Parameters
     ----------
     data : SequenceClasses
     sequences : (seeds, steps) array
-        The class of each step.
+        Class of each step.
     at : sequence of int
         Recorded steps, increasing.
     eta_Y, eta_Z : float

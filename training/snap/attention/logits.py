@@ -1,4 +1,4 @@
-"""Attention's state: z of each query and contextual token, and the attention itself."""
+"""State of attention: logits z of queries and contextual tokens, and the attention they give."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +11,7 @@ from marginaudit.orders.snap import SequenceClasses
 
 @dataclass(frozen=True, eq=False)
 class Logits:
-    """The pairs of a query and a token that occurs in one of its classes; z is a vector over them.
+    """Index of z: the pairs of a query and a token that occurs in one of its classes.
 
     Attributes
     ----------
@@ -30,23 +30,23 @@ class Logits:
 
     @cached_property
     def of_query(self) -> Floats:
-        """1 where a class is of a query, shape (queries, classes)."""
+        """Indicator of each query's classes, shape (queries, classes)."""
         return np.asarray((self.data.asked == np.arange(len(self.data.queries))[:, np.newaxis]).astype(np.float64))
 
     @cached_property
     def pairs(self) -> tuple[Integers, Integers]:
-        """Query and contextual token of each pair."""
+        """Indices of each pair's query and contextual token."""
         query, token = np.nonzero(self.of_query @ (self.data.P > 0) > 0)
         return query, token
 
     @cached_property
     def names(self) -> tuple[tuple[str, str], ...]:
-        """Query and token of each pair, as they are called."""
+        """Names of each pair's query and token."""
         queries = list(self.data.queries)
         return tuple((queries[q], self.data.contextual[l]) for q, l in zip(*self.pairs, strict=True))  # noqa: E741
 
     def position(self, n: int, token: str) -> int:
-        """Index of z for a class's query and a token."""
+        """Index into z of a class's query and a token."""
         return self.names.index((self.data.classes[n].query, token))
 
     def attended(self, z: Floats) -> Floats:

@@ -26,12 +26,12 @@ LEAST, MOST = 1e-100, 1e50
 
 @dataclass(frozen=True)
 class Path:
-    """z and B along eq. 10.
+    """Solution of eq. 10: z and B.
 
     Attributes
     ----------
     logits : Logits
-        What z is over.
+        Index of z.
     z : Approximation, shape (times, pairs)
     B : Approximation, shape (times, classes)
     """
@@ -42,26 +42,26 @@ class Path:
 
 
 def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
-    """Eq. 10 from z = 0, where Gamma(t) = eta_Z int gamma reaches ``turns``; see `turned`.
+    """Integrate eq. 10 from z = 0 to given values ``turns`` of Gamma(t) = eta_Z int gamma; see `turned`.
 
     dz_m/dGamma = sum over the query's classes n of diag(f_n) sum over n' != n of beta_nn' (f_n f_n^T - I) f_n', and
-    dB_n/dGamma = sum of beta_nn' f_n^T f_n'. F, E and beta are those of z on its way, as Theorem 1 and eq. 13 write
-    them; theta and sigma are 0, which is what the mean counts t/K of the classes give. Beta is the one that the
-    gradient has, eq. 88 with its sign mended. On this clock no rate stands in the equation.
+    dB_n/dGamma = sum of beta_nn' f_n^T f_n'. F, E and beta are computed from the current z, as in Theorem 1 and
+    eq. 13; theta and sigma are 0, their values at the mean counts t/K of the classes. Beta is that of the actual
+    gradient: eq. 88 with its sign mended. On this clock the equation has no learning rate.
 
-    The error bar is that of `solved`, and holds rounding of the turns, and that of E, which near dependent classes make
-    much of, as does the difference in dz of a token that has all attention: see `_roundings`.
+    The error bar of `solved` here includes the rounding of the turns and of E. Nearly dependent classes amplify the
+    rounding of E, as does the difference in dz of a token with all attention: see `_roundings`.
 
     Parameters
     ----------
     data : SequenceClasses
     turns : (times,) array
-        Gamma, not negative and not decreasing.
+        Gamma, nonnegative and nondecreasing.
 
     Raises
     ------
     ValueError
-        The classes' attention is linearly dependent: there is no E'.
+        The classes' attention is linearly dependent, so E' is undefined.
     NotIntegrated
         A turn other than 0 is beyond `LEAST` or `MOST`, or see `solved`.
 
@@ -83,10 +83,10 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
 
 
 def _first_sizes(turn: Rate, nudged: Rate, pairs: int, K: int, asked: Floats) -> Floats:
-    """What `solved` takes as the size of each state, z of the pairs and B of the classes, at the first time.
+    """Scale of each state, z of the pairs and B of the classes, at the first time, for the tolerances of `solved`.
 
-    Where tokens (nearly) tie, the rate of their z is a small difference, of which rounding leaves fewer digits than the
-    solver's tolerance asks for. Such a z is integrated to what rounding may make of it up to the last time.
+    If tokens (nearly) tie, the rate of their z is a small difference, with fewer correct digits than the solver's
+    tolerance requires. Such a z is integrated to the rounding error accumulated up to the last time.
     """
     start = np.zeros(pairs + K)
     if not len(asked):
@@ -100,21 +100,22 @@ def _first_sizes(turn: Rate, nudged: Rate, pairs: int, K: int, asked: Floats) ->
 def _roundings(data: SequenceClasses) -> float:
     """Relative rounding error of each entry of E, that of the solution for E' included, and of each term of dz.
 
-    E has 2 n + 6 roundings of n tokens, as in `overlap_of`. Elimination solves for a matrix that is off by 3 K more, a
-    part of I + E. All entries larger by one part shift each eigenvalue of E by that part of itself, and so the one near
-    -1, 1 over whose distance from it is what rounding is multiplied by, as far as any such change can. A term of dz
-    has up to four factors f of n/2 + 3 roundings, sums over n tokens and K classes and five products: 3 n + K + 17.
+    E has 2 n + 6 roundings for n tokens, as in `overlap_of`. Elimination solves for a matrix with 3 K further relative
+    roundings, those of I + E. Scaling all entries by one factor scales each eigenvalue of E. For the one nearest -1
+    this is the largest shift of any such change, and the inverse of its distance from -1 is the condition number. A
+    term of dz has up to four factors f of n/2 + 3 roundings, sums over n tokens and K classes and five products:
+    3 n + K + 17.
     """
     n = max(len(c.support) for c in data.classes)
     return (3 * n + 17 + 3 * data.K) * UNIT_ROUNDOFF
 
 
 def _turning(logits: Logits, part: float = 0.0) -> Rate:
-    """Derivatives of z and B in Gamma, with the entries of E and the terms of dz off by a ``part`` of themselves.
+    """Derivatives of z and B in Gamma, with the entries of E and the terms of dz perturbed by a relative ``part``.
 
     A class moves its token l by f_l (f_l xi - u_l), where u is the sum of beta_nn' f_n' and xi = f^T u. With
-    r = u_a/f_a of the token a of most attention that is f_l (f_l f^T (u - r f) - (u - r f)_l), as |f| = 1: nothing
-    cancels where a has all attention, and tokens that tie stay where they are exactly.
+    r = u_a/f_a for the token a of largest attention this equals f_l (f_l f^T (u - r f) - (u - r f)_l), as |f| = 1. This
+    form has no cancellation if a has all attention, and leaves tied tokens exactly in place.
     """
     data, pairs = logits.data, len(logits.names)
     q_0, q_1 = -data.M / (data.M - 1.0) ** 2, data.M / (data.M - 1.0)
@@ -152,14 +153,14 @@ def _turning(logits: Logits, part: float = 0.0) -> Rate:
 def turned(t: ArrayLike, K: int, M: int, eta_Y: float, eta_Z: float) -> Approximation:
     """Gamma(t) = eta_Z int_0^t gamma = (eta_Z/eta_Y) K (M-1)^2 h^2(t/K)/2, as h' = eta_Y/(M-1+exp(M h)).
 
-    gamma is Lemma 9's, of h(t/K); eq. 85 has h(ceil(t/K)).
+    gamma is that of Lemma 9, with h(t/K); eq. 85 has h(ceil(t/K)).
 
     Source: arXiv 2305.16380, eq. 128.
 
     Parameters
     ----------
     t : array of any shape
-        Batch-1 steps, not negative.
+        Batch-1 steps, nonnegative.
     K, M : int
         Classes, tokens in the vocabulary.
     eta_Y, eta_Z : float

@@ -1,4 +1,4 @@
-"""Eq. 10 at one place, with error bars: how fast attention moves there."""
+"""Rates of attention at one state by eq. 10, with error bars."""
 
 from dataclasses import dataclass
 
@@ -15,14 +15,14 @@ from marginaudit.training.snap.limit.overlap import Overlap, overlap
 
 @dataclass(frozen=True)
 class Rates:
-    """Eq. 10 per unit of eta_Z.
+    """Rates of eq. 10 per unit of eta_Z.
 
     Attributes
     ----------
     overlap : Overlap
-        Of the features there.
+        Overlap of the features at the state.
     gradient : Backpropagated
-        gamma, beta and xi there.
+        gamma, beta and xi at the state.
     f : Approximation, shape (classes, contextual)
     z_dot : Approximation, shape (pairs,)
     """
@@ -34,7 +34,7 @@ class Rates:
 
 
 def off_by(z: Approximation) -> float:
-    """Bound on the relative error of each entry of f, with the rounding of a softmax and its norm."""
+    """Relative error bound of each entry of f, including the rounding of the softmax and its norm."""
     rounding = 64 * UNIT_ROUNDOFF * (1 + np.abs(z.value).max(initial=0.0))
     return float(np.expm1(2 * float(z.error.max(initial=0.0))) + rounding)
 
@@ -42,8 +42,8 @@ def off_by(z: Approximation) -> float:
 def features(logits: Logits, z: Approximation) -> tuple[Approximation, Overlap]:
     """f_n, shape (classes, contextual), and their overlaps, with error bars from that of z.
 
-    An error of z up to d changes each f by a factor between exp(-2 d) and exp(2 d), each entry of E by that squared,
-    and E' by (I-E') dE (I-E') to first order; twice that covers the rest where dE is small.
+    An error of z up to d changes each f by a factor between exp(-2 d) and exp(2 d), each entry of E by its square, and
+    E' by (I-E') dE (I-E') to first order. Twice the first order covers the rest for small dE.
     """
     moved = off_by(z)
     f = logits.attended(z.value)
@@ -55,7 +55,7 @@ def features(logits: Logits, z: Approximation) -> tuple[Approximation, Overlap]:
 
 
 def mean_counts(level: Level, K: int) -> Fluctuation:
-    """Fluctuation where every class was drawn t/K times: theta and sigma are 0, at a level of no axes."""
+    """Fluctuation at t/K draws of every class: theta and sigma are 0; the level is a scalar."""
     none = Approximation(np.zeros(K), np.zeros(K))
     return Fluctuation(level, level, none, none)
 
@@ -63,14 +63,14 @@ def mean_counts(level: Level, K: int) -> Fluctuation:
 def rates(logits: Logits, z: Approximation, at: Fluctuation) -> Rates:
     """z-dot_m = gamma sum over its classes of diag(f_n) sum over n' != n of beta_nn' (f_n f_n^T - I) f_n'.
 
-    Source: arXiv 2305.16380, eq. 10; beta is that of `backpropagated`.
+    Source: arXiv 2305.16380, eq. 10; for beta see `backpropagated`.
 
     Parameters
     ----------
     logits : Logits
     z : Approximation, shape (pairs,)
     at : Fluctuation
-        Of shape (): where the decoder stands; see `mean_counts`.
+        State of the decoder, shape (); see `mean_counts`.
 
     Raises
     ------

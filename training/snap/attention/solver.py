@@ -1,4 +1,4 @@
-"""Ordinary differential equations from 0, with an error bar from a second run."""
+"""Solver of ordinary differential equations from 0, with an error bar from a coarser second run."""
 
 import warnings
 from collections.abc import Callable
@@ -33,33 +33,33 @@ MOST_RATES, MORE_A_STATE = 25_000, 100
 """Evaluations of the rate, at most, and more for each state, as a Jacobian takes one."""
 
 
-class NotIntegrated(ArithmeticError):  # noqa: N818  (no error of the caller)
-    """The solver cannot reach the time asked for."""
+class NotIntegrated(ArithmeticError):  # noqa: N818  (not the caller's error)
+    """The solver failed before the requested time."""
 
 
 Rate: TypeAlias = Callable[[float, Floats], Floats]
 
 
 def solved(rate: Rate, size: int, at: Floats, first: Floats | float, nudged: Rate | None = None) -> Approximation:
-    """States of x' = rate(t, x), x(0) = 0, shape (times, size).
+    """Solve x' = rate(t, x), x(0) = 0; states of shape (times, size).
 
-    LSODA (Adams' and backward differentiation formulas, whichever the stiffness asks for) to `TOLERANCE`. The error
-    bar is `SAFETY` times the largest distance from a run to `COARSER` over all times and states, each relative to the
-    largest that the state has been, and as much rounding as a few dozen operations make. A `SMALL` state's own distance
-    counts for itself alone, and of a state that stays 0 as it is. No bar is below `SAFETY` local errors: over few steps
-    two runs can agree by chance.
+    LSODA (Adams' or backward differentiation formulas, depending on stiffness) to `TOLERANCE`. The error bar is
+    `SAFETY` times the largest distance from a run to `COARSER` over all times and states, each relative to the largest
+    value of the state so far, plus the rounding of a few dozen operations. The distance of a `SMALL` state counts for
+    that state alone; that of a state that stays 0 is absolute. No bar is below `SAFETY` local errors, because two runs
+    of few steps can agree by chance.
 
     Parameters
     ----------
-    rate : from a time and a state to its derivative
+    rate : function of time and state, the derivative of the state
     size : int
     at : (times,) array
-        Not negative and not decreasing.
+        Nonnegative and nondecreasing.
     first : float, or (size,) array
-        About the size of the largest state at the first positive time, one for each state where some are known to fewer
-        digits: below `FROM_ZERO` of it a state counts for itself alone.
+        Approximate scale of the largest state at the first positive time, or one per state if some are known to fewer
+        digits: a state below `FROM_ZERO` of it counts for itself alone.
     nudged : as ``rate``, or None
-        What rounding may have made of the rate, by one part in `SAFETY`: the run to `COARSER` follows it.
+        The rate perturbed by 1/`SAFETY` of its rounding error, for the run to `COARSER`.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def _run(rate: Rate, size: int, times: Floats, tolerance: float, first: Floats) 
         return rate(time, state)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # LSODA's, of what `run` says too
+        warnings.simplefilter("ignore", UserWarning)  # LSODA's; `run` reports the failure
         run = scipy.integrate.solve_ivp(
             counted,
             (0.0, times[-1]),
