@@ -1,1 +1,1 @@
-"""SGD on Y in ball arithmetic: on whole matrices, and in terms of the features."""
+"""SGD on Y in ball arithmetic: on whole matrices, and on coefficients of the features."""

@@ -1,9 +1,9 @@
 """SGD on Y = F A in ball arithmetic: softmax and products of matrices, without formulas for h*, zeta or overlaps.
 
-F enters by I + E alone, as an array of float64; `matrices` has F itself.
+F enters only through I + E, a float64 array; `matrices` uses F itself.
 
-The columns of Y and W = F^T Y that belong to tokens that are no next token are equal, so each matrix has K + 1 columns:
-column j < K is next token j's, the last one stands for M - K tokens.
+The columns of Y and W = F^T Y of all tokens other than next tokens are equal, so each matrix has K + 1 columns: column
+j < K belongs to next token j, the last one to the other M - K tokens.
 """
 
 import math
@@ -21,7 +21,7 @@ BITS = 128
 
 
 def inverse_gram(overlap: Overlap) -> arb_mat:
-    """(I+E)^{-1}, shape (classes, classes): row n has the coefficients of F^T's pseudo-inverse in f_1 .. f_K."""
+    """(I+E)^{-1}, shape (classes, classes): in row n, coefficients of the pseudo-inverse of F^T in f_1 .. f_K."""
     return arb_mat([row.tolist()[0] for row in gram_rows(overlap)]).inv()
 
 
@@ -38,7 +38,7 @@ def rows_of(growth: list[arb], M: int) -> arb_mat:
 
 
 def errors(row: list[arb], n: int, M: int) -> list[arb]:
-    """e_n - alpha_n, alpha_n the softmax of a row over M tokens, at K + 1 columns; 1 - alpha_nn as the others' sum."""
+    """e_n - alpha_n in K + 1 columns, alpha_n the softmax of a row over M tokens; 1 - alpha_nn as the others' sum."""
     K = len(row) - 1
     powers = [(x - row[n]).exp() for x in row]
     powers[K] *= M - K
@@ -51,9 +51,9 @@ def errors(row: list[arb], n: int, M: int) -> list[arb]:
 
 
 def gradients(overlap: Overlap, h: Approximation, M: int) -> arb_mat:
-    """Y (e_n - alpha_n) in terms of f_1 .. f_K, one class n a column, from the h of the rows that SGD has.
+    """Coefficients of Y (e_n - alpha_n) in f_1 .. f_K, one column per class n, from the h of SGD's rows.
 
-    Y = F (I+E)^{-1} W, as F^T Y = W and the columns of Y are in the span of F.
+    Y = F (I+E)^{-1} W, as F^T Y = W and the columns of Y lie in the span of F.
     """
     K = overlap.K
     W = rows_of(enclosures(h), M)
@@ -62,14 +62,14 @@ def gradients(overlap: Overlap, h: Approximation, M: int) -> arb_mat:
 
 
 def bits_a_step(overlap: Overlap, eta_Y: float) -> float:
-    """Bits that a step of `descended` costs at most: it widens the logits by I+E, the change by eta_Y (I+E)^{-1}."""
+    """Most bits lost in a step of `descended`: I+E widens the logits, eta_Y (I+E)^{-1} the change."""
     one = np.eye(overlap.K)
     condition = np.linalg.norm(one + overlap.E, np.inf) * np.linalg.norm(one - overlap.E_prime.value, np.inf)
     return math.log2(2 + 4 * eta_Y * float(condition))
 
 
 def descended(overlap: Overlap, sequence: NDArray[np.int64], M: int, eta_Y: float) -> arb_mat:
-    """A with Y = F A after steps Y <- Y + eta_Y (f_n - F E' e_n)(e_n - alpha_n)^T from zero (eq. 26).
+    """A with Y = F A after the steps Y <- Y + eta_Y (f_n - F E' e_n)(e_n - alpha_n)^T from zero (eq. 26).
 
     Shape (classes, classes + 1).
     """
@@ -87,12 +87,12 @@ def descended(overlap: Overlap, sequence: NDArray[np.int64], M: int, eta_Y: floa
 
 
 def residual_rows(overlap: Overlap, A: arb_mat, M: int) -> arb_mat:
-    """e_n - alpha_n of each class where Y = F A, a row a class: see `errors`."""
+    """e_n - alpha_n at Y = F A, one row per class; see `errors`."""
     return arb_mat([errors((f * A).tolist()[0], n, M) for n, f in enumerate(gram_rows(overlap))])
 
 
 def enclosures(approximation: Approximation) -> list[arb]:
-    """Balls of a vector, or of one number."""
+    """Balls enclosing a vector or a number."""
     return [
         ball_around(v, e) for v, e in zip(np.ravel(approximation.value), np.ravel(approximation.error), strict=True)
     ]

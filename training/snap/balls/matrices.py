@@ -12,9 +12,9 @@ BITS = 160
 
 
 def features(P: Floats) -> flint.arb_mat:
-    """F = [f_1 .. f_K] where all of Z is 0, f_n = c_n/|c_n|; rows are the tokens that occur.
+    """F = [f_1 .. f_K] at Z = 0, f_n = c_n/|c_n|, with one row per token that occurs.
 
-    ``P`` has the probabilities of the tokens, a row a class.
+    ``P`` has the probabilities of the tokens, one row per class.
     """
     columns = []
     for row in P[:, (P > 0).any(axis=0)].tolist():
@@ -25,32 +25,32 @@ def features(P: Floats) -> flint.arb_mat:
 
 
 def identity(size: int) -> flint.arb_mat:
-    """The identity matrix."""
+    """Identity matrix."""
     return flint.arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
 
 
 def softmax(logits: Sequence[flint.arb]) -> list[flint.arb]:
-    """exp of each over their sum."""
+    """Softmax of a vector of balls."""
     powers = [x.exp() for x in logits]
     total = sum(powers, flint.arb(0))
     return [power / total for power in powers]
 
 
 def dual(F: flint.arb_mat) -> flint.arb_mat:
-    """F (I - E') with I - E' = (I + E)^{-1} (Lemma 14), where F^T F = I + E."""
+    """F (I - E'), with I - E' = (I + E)^{-1} (Lemma 14) and F^T F = I + E."""
     inverse: flint.arb_mat = (F.transpose() * F).inv()
     return F * inverse
 
 
 def bits(eta_Y: float) -> int:
-    """Precision for SGD: the first step leaves 1 - alpha_nn at about exp(-eta_Y)."""
+    """Precision in bits for SGD: the first step leaves 1 - alpha_nn near exp(-eta_Y)."""
     return BITS + 8 * ceil(eta_Y)
 
 
 def sgd(
     F: flint.arb_mat, sequence: Iterable[int], M: int, eta_Y: float
 ) -> Iterator[tuple[list[flint.arb], flint.arb_mat]]:
-    """Yield for each step from Y = 0 its class's alpha before it and Y after it."""
+    """Yield, for each step from Y = 0, alpha of its class before the step and Y after it."""
     step, Y = dual(F) * flint.arb(eta_Y), flint.arb_mat(F.nrows(), M)
     for n in sequence:
         alpha = softmax((Y.transpose() * column(F, n)).entries())
