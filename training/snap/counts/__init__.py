@@ -1,1 +1,1 @@
-"""Counts of classes over many steps: draws, binomial tails, intervals around the mean count, quantiles over seeds."""
+"""Class counts over many steps: draws, binomial tails, intervals around the mean count, quantiles over seeds."""

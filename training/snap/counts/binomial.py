@@ -24,12 +24,12 @@ HALVINGS = 34
 
 @dataclass(frozen=True)
 class Interval:
-    """Ends of an interval of counts, each known to lie between two numbers.
+    """Interval of counts, each end enclosed between two numbers.
 
     Attributes
     ----------
     widest, narrowest : (low, high)
-        An interval surely around it, and one surely inside it.
+        Intervals certain to contain it, and to lie inside it.
     """
 
     widest: tuple[Floats, Floats]
@@ -37,21 +37,21 @@ class Interval:
 
     @classmethod
     def around(cls, center: Floats, room: Floats) -> "Interval":
-        """Counts no farther than ``room`` from ``center``, both right to a few roundings."""
+        """Counts within ``room`` of ``center``, both known to a few roundings."""
         blur = 16 * np.finfo(float).eps * (1 + np.abs(center) + room)
         return cls((center - room - blur, center + room + blur), (center - room + blur, center + room - blur))
 
 
 def spaced_counts(most: int) -> Integers:
-    """Grid of counts from 1: all up to 30, then ten a decade."""
+    """Grid of counts from 1: all up to 30, then ten per decade."""
     spaced = np.rint(np.geomspace(1, most, 10 * int(np.ceil(np.log10(most))) + 1)).astype(np.int64)
     return np.unique(np.concatenate([np.arange(1, min(30, most) + 1), spaced]))
 
 
 def chance_outside(N: Integers, p: Floats, interval: Interval, others: Floats | None = None) -> tuple[Floats, Floats]:
-    """P(N_n outside the interval) for N_n ~ Bin(N, p): its value and the radius of an error bar.
+    """P(N_n outside the interval) for N_n ~ Bin(N, p): value and radius of its error bar.
 
-    ``others`` is 1 - p where float64 makes something else of it, because p is rounded and near 1.
+    ``others`` is 1 - p, for p near 1, where subtraction in float64 is inaccurate.
 
     >>> interval = Interval.around(np.array([1.5]), np.array([0.7]))
     >>> value, radius = chance_outside(np.array([2]), np.array([0.5]), interval)
@@ -62,18 +62,18 @@ def chance_outside(N: Integers, p: Floats, interval: Interval, others: Floats | 
     widest, narrowest = ((np.ceil(low) - 1, np.floor(high)) for low, high in (interval.widest, interval.narrowest))
     outside = _tails(N, p, rest, *widest)
     least = outside * (1 - ROUNDING)
-    if not np.array_equal(widest, narrowest):  # a whole number lies between two ends
+    if not np.array_equal(widest, narrowest):  # a whole number lies between the two bounds of an end
         outside = _tails(N, p, rest, *narrowest)
     possible = (narrowest[0] >= 0) | (narrowest[1] < N)
     most = np.minimum(np.where(possible, np.maximum(outside * (1 + ROUNDING), FAINT), 0.0), 1.0)
-    return (least + most) / 2, (most - least) / 2 + np.finfo(float).eps * most  # a rounding of either
+    return (least + most) / 2, (most - least) / 2 + np.finfo(float).eps * most  # one rounding each
 
 
 def deviation_quantile(
     N: Integers, p: Floats, delta: float, within: Callable[[Floats], Interval]
 ) -> tuple[Floats, Floats]:
-    """The least d with P(N_n outside within(d)) <= delta, for intervals that grow with d: value and radius."""
-    sides = np.array([[-1], [1]])  # the least and the greatest that it may be
+    """Least d with P(N_n outside within(d)) <= delta, for intervals growing with d: value and radius."""
+    sides = np.array([[-1], [1]])  # its lower and upper bound
     low, high = np.full((2, len(N)), np.log(LEAST)), np.full((2, len(N)), np.log(MOST))
     for _ in range(HALVINGS):
         middle = (low + high) / 2
@@ -107,7 +107,7 @@ def above(k: ArrayLike, N: ArrayLike, p: Floats | float) -> Floats:
 
 
 def _tails(N: Integers, p: Floats, rest: Floats, first: Floats, last: Floats) -> Floats:
-    """P(N_n <= first) + P(N_n > last), of whole numbers."""
+    """P(N_n <= first) + P(N_n > last), for whole numbers."""
     under = np.where(first < 0, 0.0, np.where(first >= N, 1.0, at_most(np.clip(first, 0, N - 1), N, rest)))
     over = np.where(last < 0, 1.0, np.where(last >= N, 0.0, above(np.clip(last, 0, N - 1), N, p)))
     return np.asarray(np.minimum(under + over, 1.0), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Classes drawn in batch-1 steps."""
+"""Sampling of the classes of batch-1 steps."""
 
 from collections.abc import Sequence
 
@@ -9,25 +9,25 @@ from marginaudit.orders.arrays import Floats, Integers
 
 
 def generators(seeds: int, entropy: int) -> list[np.random.Generator]:
-    """A generator a seed, children of one SeedSequence: the first ones are the same however many there are."""
+    """One generator per seed, spawned from one SeedSequence: generator i is the same for any number of seeds."""
     return [np.random.default_rng(child) for child in np.random.SeedSequence(entropy).spawn(seeds)]
 
 
 def class_sequences(steps: int, frequency: ArrayLike, seeds: int, entropy: int) -> Integers:
-    """The class drawn in each step, shape (seeds, steps); longer sequences start as shorter ones do.
+    """Class drawn in each step, shape (seeds, steps); shorter sequences are prefixes of longer ones.
 
     Parameters
     ----------
     steps : int
     frequency : (classes,) array
-        P(n), of sum 1.
+        P(n), with sum 1.
     seeds, entropy : int
-        How many runs; what they are derived from.
+        Number of runs; entropy of their SeedSequence.
 
     Raises
     ------
     ValueError
-        Frequencies that are negative or of another sum.
+        Frequencies are negative or have another sum.
 
     >>> class_sequences(6, [0.5, 0.25, 0.25], seeds=2, entropy=0).shape
     (2, 6)
@@ -40,19 +40,19 @@ def class_sequences(steps: int, frequency: ArrayLike, seeds: int, entropy: int) 
 def class_counts(at: Sequence[int], frequency: ArrayLike, seeds: int, entropy: int) -> Integers:
     """Counts of each class in the first t steps, shape (seeds, records, classes).
 
-    From one recorded step to the next the counts grow by a multinomial draw: the law is that of single draws, at a
-    cost that does not grow with t. A path is the same again only for the same recorded steps.
+    Between recorded steps the counts grow by one multinomial draw: the same law as single draws, at a cost independent
+    of t. A path is reproducible only with equal recorded steps.
 
     Parameters
     ----------
     at : sequence of int
-        The recorded t, not decreasing.
+        Recorded steps t, nondecreasing.
     frequency, seeds, entropy : see `class_sequences`
 
     Raises
     ------
     ValueError
-        Steps that decrease or are negative, or see `class_sequences`.
+        Steps decrease or are negative, or see `class_sequences`.
 
     >>> class_counts([10, 10**18], [0.5, 0.5], seeds=3, entropy=0).sum(axis=2).tolist()
     [[10, 1000000000000000000], [10, 1000000000000000000], [10, 1000000000000000000]]

@@ -1,4 +1,4 @@
-"""Quantiles over seeds, between bounds from the exact binomial law."""
+"""Quantiles over seeds, with bounds from the exact binomial law."""
 
 import numpy as np
 
@@ -10,13 +10,13 @@ DOUBT = 0.001
 
 
 def ranks(seeds: int, delta: float, doubt: float = DOUBT) -> tuple[int, int]:
-    """Ranks, from the largest value down, of a lower and an upper bound on the (1-delta)-quantile.
+    """Ranks, counted from the largest value, of a lower and an upper bound on the (1-delta)-quantile.
 
-    Each is wrong with a probability of at most ``doubt``.
+    Each bound fails with probability at most ``doubt``.
 
-    The probability of a value from the quantile on is at least delta, so that x seeds or fewer have one with a
-    probability of at most P(Binomial(n, delta) <= x); that of a value above it is at most delta. Where the seeds
-    show no bound, the rank is n or -1.
+    A value is at or above the quantile with probability at least delta, so at most x seeds have such a value with
+    probability at most P(Binomial(n, delta) <= x). A value is above the quantile with probability at most delta. With
+    too few seeds for a bound, the rank is n or -1.
 
     >>> ranks(2000, 0.01)
     (35, 7)
@@ -30,9 +30,10 @@ def ranks(seeds: int, delta: float, doubt: float = DOUBT) -> tuple[int, int]:
 
 
 def quantile(of: Approximation, delta: float) -> Approximation:
-    """The (1-delta)-quantile of values of shape (seeds, ..), between its two bounds; delta <= 1/2.
+    """(1-delta)-quantile of values of shape (seeds, ..), with its two bounds as error bar; delta <= 1/2.
 
-    Where the seeds show no upper bound, the largest value with an infinite error bar; where they do, they show both.
+    With too few seeds for an upper bound, the largest value with an infinite error bar; an upper bound implies a lower
+    one.
     """
     seeds = len(of.value)
     low, high = ranks(seeds, delta)
@@ -44,5 +45,5 @@ def quantile(of: Approximation, delta: float) -> Approximation:
 
 
 def largest(of: Approximation) -> Approximation:
-    """The largest absolute value over the last axis."""
+    """Largest absolute value over the last axis."""
     return Approximation(np.abs(of.value).max(axis=-1), of.error.max(axis=-1))
