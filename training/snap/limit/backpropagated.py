@@ -1,4 +1,4 @@
-"""The gradient g = Y (e_n - alpha_n) that reaches self-attention (Theorem 1)."""
+"""Gradient g = Y (e_n - alpha_n) backpropagated to self-attention (Theorem 1)."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class Backpropagated:
     gamma : Approximation, shape (..)
         Eq. 85.
     beta : Approximation, shape (.., classes, classes)
-        Entry (n, n'), what eq. 88 is to say; the diagonal means nothing.
+        Entry (n, n'): eq. 88, corrected; the diagonal is unused.
     xi : Approximation, shape (.., classes)
         gamma times the sum over n' != n of beta_nn' f_n^T f_n'.
     """
@@ -31,24 +31,23 @@ class Backpropagated:
 
 
 def backpropagated(overlap: Overlap, at: Fluctuation) -> Backpropagated:
-    """Gamma, beta and xi where SGD with the modified gradient stands.
+    """Gamma, beta and xi at a state of SGD with the modified gradient.
 
     Derived here; `printed_iota` and `printed_beta` are the formulas of the source.
     Y = F (I-E') (I+Theta) W-bar, and e_n - alpha_n is (M-1) share_n zeta_n. So g is (1+sigma_n) gamma F (I-E') v
     with v_k = zeta_k^T zeta_n (1+theta_k), where zeta_n^T zeta_n = q_1 and zeta_k^T zeta_n = q_0.
-    For xi: f_n^T F (I-E') v = v_n, so that xi_n = -(1+sigma_n) gamma times the sum of E'_nk v_k, with no sum of
-    terms that nearly cancel.
+    For xi: f_n^T F (I-E') v = v_n, so xi_n = -(1+sigma_n) gamma times the sum of E'_nk v_k, without cancellation.
 
     Parameters
     ----------
     overlap : Overlap
     at : Fluctuation
-        Of shape (..).
+        State, of shape (..).
     """
     gamma = speed(at.mean)
     grown = at.sigma + 1.0
     v = zeta_products(at.mean.M, overlap.K) * (at.theta + 1.0)[..., np.newaxis, :]
-    # entry (n, n'): what f_n' has in the gradient of class n
+    # entry (n, n'): coefficient of f_n' in the gradient of class n
     weights = ((of(np.eye(overlap.K)) - overlap.E_prime) * v[..., np.newaxis, :]).sum() * grown[..., np.newaxis]
     xi = -((overlap.E_prime * v).sum() * grown * gamma[..., np.newaxis])
     return Backpropagated(gamma, -weights, xi)
@@ -81,13 +80,13 @@ def printed_beta(overlap: Overlap, at: Fluctuation) -> Approximation:
     Returns
     -------
     Approximation, shape (.., classes, classes)
-        Entry (n, n'); the diagonal means nothing.
+        Entry (n, n'); the diagonal is unused.
     """
     return _beta(overlap, at, own=1.0)
 
 
 def mended_beta(overlap: Overlap, at: Fluctuation) -> Approximation:
-    """Eq. 88 with the sign of q_0 (1+theta_n') corrected to minus; see `printed_beta`."""
+    """Eq. 88 with - q_0 (1+theta_n') in place of + q_0 (1+theta_n'); see `printed_beta`."""
     return _beta(overlap, at, own=-1.0)
 
 

@@ -1,4 +1,4 @@
-"""The continuous growth h(t) in closed form (Lemma 6), and the speed control coefficient gamma(t)."""
+"""Continuous growth h(t) in closed form (Lemma 6), and speed control coefficient gamma(t)."""
 
 import numpy as np
 import scipy  # its subpackages load when first used
@@ -10,21 +10,21 @@ from marginaudit.training.snap.limit.level import Level, require_times
 
 
 def continuous(t: ArrayLike, M: int, eta_Y: float) -> Level:
-    """h' = eta_Y/(M - 1 + exp(M h)), h(0) = 0, solved at any times.
+    """Solution of h' = eta_Y/(M - 1 + exp(M h)), h(0) = 0, at any times.
 
     x = M h is the root of p(x) = expm1(x) + (M-1) x = M eta_Y t =: a (eq. 45). With omega the Wright function,
     omega(z) + log omega(z) = z, and z = (a + 1)/(M-1) - log(M-1), it is log omega(z) + log(M-1) up to a few 1e-15.
-    One Newton step takes it to the root, and a / M >= x caps the start, so that small x keep their digits.
+    One Newton step reaches the root, and the start is capped by a / M >= x, so that small x keep their digits.
 
-    The error bar, in units u of roundoff. p is off by 2 u of expm1, u of (M-1) x, u of their sum and 2 u of a, together
-    at most 5 u a; one u more allows for a time that is itself rounded. Divided by p' = M - 1 + exp(x) this is the error
-    of the Newton correction d, as the subtraction of nearly equal numbers is exact or rounds what is
-    smaller still; p'' <= p' leaves Newton's own error below d^2/2 exp(d).
+    The error bar, in units u of roundoff. The error of p is 2 u of expm1, u of (M-1) x, u of their sum and 2 u of a,
+    together at most 5 u a; one u more allows for a rounded time. Divided by p' = M - 1 + exp(x) this is the error of
+    the Newton correction d, as the subtraction of nearly equal numbers is exact or has a smaller rounding error still.
+    As p'' <= p', the truncation error of Newton's method is below d^2/2 exp(d).
 
     Parameters
     ----------
     t : array of any shape
-        Not negative. Time 1 is one step on this class.
+        Nonnegative. Time 1 is one step on this class.
     M : int
         Tokens in the vocabulary.
     eta_Y : float
@@ -42,7 +42,7 @@ def continuous(t: ArrayLike, M: int, eta_Y: float) -> Level:
 
 
 def solve(t: Floats, M: int, eta_Y: float) -> tuple[Floats, Floats, Floats]:
-    """x = M h of `continuous` as a sum of two, and the bound on its error."""
+    """x = M h of `continuous` as a sum of two float64, and its error bound."""
     a = M * eta_Y * t
     others = M - 1.0
     z = a / others + (1 / others - np.log(others))
@@ -66,7 +66,7 @@ def gamma(t: ArrayLike, K: int, M: int, eta_Y: float) -> Approximation:
     Parameters
     ----------
     t : (times,) array
-        Not negative.
+        Nonnegative.
     K, M : int
         Classes, tokens in the vocabulary.
     eta_Y : float
@@ -83,14 +83,14 @@ def gamma(t: ArrayLike, K: int, M: int, eta_Y: float) -> Approximation:
 
 
 def gamma_value(t: float, K: int, M: int, eta_Y: float) -> float:
-    """`gamma` without its error bar, to the last bit, for a solver that calls it tens of thousands of times."""
+    """`gamma` without error bar, bit-identical, for a solver that calls it tens of thousands of times."""
     high, low, _ = solve(np.asarray(t / K, dtype=np.float64), M, eta_Y)
     share = 1 / (M - 1 + np.exp(high) * np.exp(low))
     return float((high + low) / float(M) * share * (M - 1.0) * (M - 1.0))
 
 
 def whole_steps(t: ArrayLike, K: int) -> Floats:
-    """N-bar = ceil(t/K), the mean number of steps on one of K uniform classes, as whole float64 numbers."""
+    """N-bar = ceil(t/K), the mean number of steps on each of K uniform classes, as whole float64 numbers."""
     return np.asarray(-np.floor_divide(-np.asarray(t, dtype=np.float64), _require_classes(K)))
 
 

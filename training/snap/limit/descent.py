@@ -1,4 +1,4 @@
-"""Batch-1 SGD on Y with the features fixed, as printed in eq. 7; many seeds in one call."""
+"""Batch-1 SGD on Y with fixed features, as printed in eq. 7; many seeds in one call."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ LIPSCHITZ = 0.5
 
 @dataclass(frozen=True)
 class DescentOfY:
-    """Y = F A along a run on each of many sequences of classes.
+    """States Y = F A of runs on many sequences of classes.
 
     Attributes
     ----------
     step : (records,) array
     A : (seeds, records, classes, classes + 1) array
-        Row n sums eta_Y (e_n - alpha_n) over the steps of class n; column j < K is next token j's, the last one is
-        that of each token that is no next token.
+        Row n sums eta_Y (e_n - alpha_n) over the steps of class n. Column j < K belongs to next token j, the last one
+        to every other token.
     W : array of that shape
         F^T Y = (I+E) A.
     error : (seeds, records) array
-        Bound on the rounding error of Y in Frobenius norm, hence of each logit f_n^T Y e_j; W is rounded once more.
-        Inf where no bound is known.
+        Bound on the rounding error of Y in Frobenius norm, hence of each logit f_n^T Y e_j; W has one more rounding.
+        Inf if unknown.
     """
 
     step: NDArray[np.int64]
@@ -42,7 +42,7 @@ class DescentOfY:
 def take(
     sequence: NDArray[np.int64], at: NDArray[np.int64], eta_Y: float, E: Floats, others: float, A: Floats, error: Floats
 ) -> None:
-    """The steps on one sequence up to the last of the increasing steps ``at``.
+    """Take the steps on one sequence up to the last of the increasing steps ``at``.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def take(
     eta_Y : float
     E : (classes, classes) array
     others : float
-        Tokens that are no next token.
+        Number of tokens other than next tokens.
     A : (records, classes, classes + 1) array, error : (records,) array
         Receive the states.
     """
@@ -99,13 +99,13 @@ def take(
 def descend(overlap: Overlap, sequences: NDArray[np.int64], at: Sequence[int], M: int, eta_Y: float) -> DescentOfY:
     """Y <- Y + eta_Y f_n (e_n - alpha_n)^T from zero, alpha_n = softmax(Y^T f_n) over M tokens (eq. 7).
 
-    Y stays F A, and the columns of tokens that are no next token stay equal, so A has K + 1 columns. alpha_n depends
-    on the order of the other classes' steps, through E; only with the modified gradient of Lemma 3, for which
-    w_n = (M-1) h*(N_n) zeta_n whatever the order, do the counts N_n settle the state: see `fluctuations`.
+    Y stays F A, and the columns of all tokens other than next tokens stay equal, so A has K + 1 columns. Through E,
+    alpha_n depends on the order of the other classes' steps. The counts N_n determine the state only with the modified
+    gradient of Lemma 3, for which w_n = (M-1) h*(N_n) zeta_n in any order: see `fluctuations`.
 
-    The error bar. A step on class n is one of gradient descent on a convex function of Y whose Hessian has
+    The error bar. A step on class n is a step of gradient descent on a convex function of Y whose Hessian has
     eigenvalues from 0 to `LIPSCHITZ`: it multiplies distances of Y by at most 1 for eta_Y <= 4, else by eta_Y/2 - 1.
-    To this comes the rounding of alpha_n and of the sum, in the norm of Y, which for one row is that of the row, as
+    Each step adds the rounding of alpha_n and of the sum, in the norm of Y; for one row this is the norm of the row, as
     ||f_n|| = 1.
 
     Parameters
@@ -113,11 +113,11 @@ def descend(overlap: Overlap, sequences: NDArray[np.int64], at: Sequence[int], M
     overlap : Overlap
         E >= 0, as f_n >= 0.
     sequences : (seeds, steps) array
-        The class of each step.
+        Class of each step.
     at : sequence of int
         Recorded steps.
     M : int
-        Tokens in the vocabulary, at least K and the rows of F.
+        Tokens in the vocabulary; at least K and the number of rows of F.
     eta_Y : float
 
     Raises
@@ -140,6 +140,6 @@ def descend(overlap: Overlap, sequences: NDArray[np.int64], at: Sequence[int], M
     A = np.empty((len(sequences), len(steps), overlap.K, overlap.K + 1))
     error = np.empty(A.shape[:2])
     for seed, sequence in enumerate(sequences):
-        with np.errstate(over="ignore"):  # a bar that becomes inf
+        with np.errstate(over="ignore"):  # an error bar may become inf
             take(sequence, steps, eta_Y, overlap.E, float(M - overlap.K), A[seed], error[seed])
     return DescentOfY(steps, A, A + overlap.E @ A, error)

@@ -1,4 +1,4 @@
-"""Theta and sigma, how far each class's row is from that of the mean count (Corollary 1), and Y by them (Theorem 5)."""
+"""Deviations theta and sigma of the classes' rows from the row at the mean count (Corollary 1); Y by Theorem 5."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ from marginaudit.training.snap.limit.recursion import h_star
 
 @dataclass(frozen=True)
 class Fluctuation:
-    """The rows w_n = (1 + theta_n) (M-1) h(N-bar) zeta_n of SGD with the modified gradient, at counts N_n.
+    """Rows w_n = (1 + theta_n) (M-1) h(N-bar) zeta_n of SGD with the modified gradient, at counts N_n.
 
     Attributes
     ----------
     mean : Level
         H(N-bar), or h*(N-bar), N-bar = ceil(N/K), of shape (..).
     rows : Level
-        Of shape (.., classes).
+        Level of each row, of shape (.., classes).
     theta : Approximation, shape (.., classes)
-        Its rows over those of the mean, minus 1 (eq. 68).
+        Ratio of the rows to those of the mean, minus 1 (eq. 68).
     sigma : Approximation, shape (.., classes)
-        The share 1/(M-1+exp(M h)) of the rows over that of the mean, minus 1 (eq. 71). It is a class's own.
+        Ratio of the rows' share 1/(M-1+exp(M h)) to that of the mean, minus 1 (eq. 71). One per class.
     """
 
     mean: Level
@@ -47,7 +47,7 @@ def fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
     Parameters
     ----------
     counts : (.., classes) array of int
-        N_n, at least one step.
+        N_n, with at least one step in total.
     M : int
         Tokens in the vocabulary.
     eta_Y : float
@@ -70,7 +70,7 @@ def continuous_fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuati
 
 
 def stepped_fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
-    """The rows of `fluctuation`, and h*(N-bar) in place of h(N-bar) as their mean."""
+    """`fluctuation` with h*(N-bar) in place of h(N-bar) as the mean."""
     return _of_rows(h_star(counts, M, eta_Y).level, h_star(_mean_steps(counts), M, eta_Y).level)
 
 
@@ -88,9 +88,9 @@ def _of_rows(rows: Level, mean: Level) -> Fluctuation:
 
 
 def rows(at: Fluctuation) -> Floats:
-    """(I+Theta) W-bar(N): the rows (1+theta_n) (M-1) h(N-bar) zeta_n, shape (.., classes, classes + 1).
+    """(I+Theta) W-bar(N): rows (1+theta_n) (M-1) h(N-bar) zeta_n, shape (.., classes, classes + 1).
 
-    Column j < K is next token j's, the last one is that of each token that is no next token.
+    Column j < K belongs to next token j, the last one to every other token.
 
     >>> rows(fluctuation([2, 1], M=4, eta_Y=0.5)).round(6).tolist()
     [[0.697669, -0.232556, -0.232556], [-0.125, 0.375, -0.125]]
@@ -104,6 +104,6 @@ def rows(at: Fluctuation) -> Floats:
 def decoder(overlap: Overlap, at: Fluctuation) -> Floats:
     """Y = F (I-E') (I+Theta) W-bar(N) (eq. 70), shape (.., tokens, classes + 1); see `rows` for the columns.
 
-    With the `fluctuation` of the counts it is where SGD with the modified gradient of Lemma 3 stands from zero.
+    With the `fluctuation` of the counts, Y is the state of SGD from zero with the modified gradient of Lemma 3.
     """
     return np.asarray(overlap.dual @ rows(at))

@@ -1,4 +1,4 @@
-"""Growth of one row of W, and its softmax."""
+"""Growth level of one row of W, and its softmax."""
 
 from dataclasses import dataclass
 
@@ -17,17 +17,17 @@ LARGEST_GOAL = float(np.finfo(np.float64).max) / 8
 
 @dataclass(frozen=True)
 class Level:
-    """A row w_n = (M-1) h zeta_n of W (Lemma 5), for h(t) or h*(s) at many times.
+    """Row w_n = (M-1) h zeta_n of W (Lemma 5), for h(t) or h*(s) at many times.
 
     Attributes
     ----------
     M : int
         Tokens in the vocabulary.
     logit : Approximation, shape (times,)
-        M h, the next token's logit over every other token's.
+        M h, the margin of the next token's logit over every other token's.
     share : Approximation, shape (times,)
-        1/(M - 1 + exp(M h)), the softmax share alpha_nj of every other token j (eq. 32). The rate h' is
-        eta_Y times it (eq. 44), and e_n - alpha_n is (M - 1) zeta_n times it.
+        1/(M - 1 + exp(M h)), the softmax share alpha_nj of every other token j (eq. 32). The rate h' is eta_Y times the
+        share (eq. 44), and e_n - alpha_n is (M - 1) zeta_n times the share.
     """
 
     M: int
@@ -36,12 +36,12 @@ class Level:
 
     @classmethod
     def of_sum(cls, M: int, high: Floats, low: Floats, error: Floats) -> "Level":
-        """The level at M h = high + low, known up to ``error``; ``low`` is small.
+        """Level at M h = high + low, known up to ``error``; ``low`` is small.
 
-        exp of the sum is the product of both powers, so that its relative error is ``error`` and a few roundings,
-        however large M h is: 2 units for each exp, one for the product. In the share, it counts by its part of
-        M - 1 + exp(M h); the sum and the quotient are one rounding each. What is here above these sums covers
-        their products and the bounds' own rounding.
+        exp(M h) is computed as exp(high) exp(low), so its relative error is ``error`` and a few roundings for any size
+        of M h: 2 units for each exp, one for the product. In the share, this error is weighted by the part of exp(M h)
+        in M - 1 + exp(M h); the sum and the quotient add one rounding each. The excess over these sums covers their
+        products and the rounding of the bounds.
         """
         logit = high + low
         power = np.exp(high) * np.exp(low)
@@ -60,7 +60,7 @@ class Level:
 
 
 def require_setting(M: int, eta_Y: float) -> None:
-    """Refuse settings without dynamics.
+    """Validate M and eta_Y.
 
     Raises
     ------
@@ -74,12 +74,12 @@ def require_setting(M: int, eta_Y: float) -> None:
 
 
 def require_times(t: ArrayLike, M: int, eta_Y: float) -> Floats:
-    """Times as float64.
+    """Validate times and convert them to float64.
 
     Raises
     ------
     ValueError
-        One is negative, not a number, or so large that M eta_Y t is beyond `LARGEST_GOAL`.
+        A time is negative or NaN, or M eta_Y t is beyond `LARGEST_GOAL`.
     """
     require_setting(M, eta_Y)
     times = np.asarray(t, dtype=np.float64)

@@ -15,7 +15,7 @@ UNIT_COLUMNS = 1e-12
 
 @dataclass(frozen=True)
 class Overlap:
-    """The features of the classes and their overlaps.
+    """Features of the classes and their overlaps.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Overlap:
     E_prime : Approximation, shape (classes, classes)
         I - (I+E)^{-1} (Lemma 14) of this array E; the list of notation in appendix D has the other sign.
     eigenvalues : (classes,) array
-        Of E, in ascending order.
+        Eigenvalues of E, ascending.
     """
 
     F: Floats
@@ -36,7 +36,7 @@ class Overlap:
 
     @property
     def K(self) -> int:
-        """The number of classes."""
+        """Number of classes."""
         return len(self.E)
 
     @property
@@ -46,25 +46,25 @@ class Overlap:
 
     @property
     def dual(self) -> Floats:
-        """F (I - E'), the transposed pseudo-inverse of F, shape (tokens, classes)."""
+        """Transposed pseudo-inverse of F, F (I - E'), shape (tokens, classes)."""
         return self.F - self.F @ self.E_prime.value
 
 
 def overlap(F: ArrayLike) -> Overlap:
-    """The overlap of features f_n, the columns of F.
+    """Overlap of features f_n, the columns of F.
 
-    E' solves (I+E) E' = E, and its error is (I+E)^{-1} times what is left of this equation: in Frobenius norm, at
-    most that over the least eigenvalue 1 + lambda.
+    E' solves (I+E) E' = E, and its error is (I+E)^{-1} times the residual: in Frobenius norm, at most the residual over
+    the least eigenvalue 1 + lambda.
 
     Parameters
     ----------
     F : (tokens, classes) array
-        Unit columns, up to `UNIT_COLUMNS`.
+        With unit columns, up to `UNIT_COLUMNS`.
 
     Raises
     ------
     ValueError
-        F is no matrix with a column, a column has another length, or the columns are linearly dependent.
+        F is no matrix or has no column, a column is not of unit length, or the columns are linearly dependent.
 
     >>> found = overlap([[0.6, 0.6], [0.8, 0.0], [0.0, 0.8]])
     >>> found.E.round(12).tolist(), found.E_prime.value.round(12).tolist()

@@ -1,4 +1,4 @@
-"""The growth h*(s) of a row of W over the steps of batch-1 SGD on its class (eq. 33)."""
+"""Growth h*(s) of a row of W over the steps of batch-1 SGD on its class (eq. 33)."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,17 +28,17 @@ STATE = 5
 
 @compiled
 def take(at: NDArray[np.int64], known: NDArray[np.int64], per_step: float, others: float, states: Floats) -> None:
-    """The recursion up to the last of the increasing steps ``at``.
+    """Iterate the recursion up to the last of the increasing steps ``at``.
 
     Parameters
     ----------
     at, known : (records,) arrays
-        The steps wanted, and for each an earlier one whose state is known.
+        Requested steps, and for each an earlier step with known state.
     per_step, others : float
         M eta_Y and M - 1.
     states : (records, 5) array
-        Holds the known states and receives those wanted: M h* as a sum of two, the bound on its error, the lag and the
-        bound on its error, see `h_star`.
+        Holds the known states and receives the requested ones: M h* as a sum of two, its error bound, the lag and its
+        error bound; see `h_star`.
     """
     high = low = error = lag = lag_error = 0.0
     step = 0
@@ -85,9 +85,9 @@ class Recursion:
     step : array of integers
         Steps on this class.
     level : Level
-        With h = h*(s).
+        Level of h*(s).
     lag : Approximation
-        How much later the continuous h is where h* is: h*(s) = h(s + lag).
+        Delay of the continuous h behind h*: h*(s) = h(s + lag).
     """
 
     step: NDArray[np.int64]
@@ -98,24 +98,25 @@ class Recursion:
 def h_star(at: ArrayLike, M: int, eta_Y: float) -> Recursion:
     """h*(s) = h*(s-1) + eta_Y/(M-1+exp(M h*(s-1))), h*(0) = 0, at any steps s.
 
-    Up to `TAKEN` steps are taken, x = M h* as a compensated sum. The bound on its error e grows in a step to
-    |1 - g(xi)| e and the step's own error, where g = d q, q = exp(x)/(M-1+exp(x)), d the increment and xi within e
-    of x. As |(log g)'| = |1 - 2 q| <= 1, g(xi) is g(x) times 1 +- 2 e for e <= 1. A step's own error: 4 units of
-    roundoff of exp and the rest of 10 roundings at most, all relative to d, and what the compensated sum loses.
+    Up to `TAKEN` steps the recursion is iterated, with x = M h* as a compensated sum. A step turns the error bound e
+    into |1 - g(xi)| e plus the rounding error of the step, where g = d q, q = exp(x)/(M-1+exp(x)), d is the increment
+    and xi lies within e of x. As |(log g)'| = |1 - 2 q| <= 1, g(xi) is g(x) times 1 +- 2 e for e <= 1. The rounding
+    error of a step is 4 units of roundoff of exp and the rest of 10 roundings at most, all relative to d, plus the loss
+    of the compensated sum.
 
-    The lag. With p(x) = exp(x) + (M-1) x, p(M h(t)) grows by M eta_Y a unit of time (eq. 45), p(M h*) by
-    M eta_Y + r in a step, r = exp(x) (exp(d) - 1 - d) >= 0. So h*(s) = h(s + lag), lag = sum of r / (M eta_Y).
+    The lag. With p(x) = exp(x) + (M-1) x, p(M h(t)) grows by M eta_Y per unit of time (eq. 45), p(M h*) by
+    M eta_Y + r per step, r = exp(x) (exp(d) - 1 - d) >= 0. So h*(s) = h(s + lag), lag = sum of r / (M eta_Y).
 
-    Beyond. As exp(x)/(M eta_Y) = q/d and 1/2 <= (exp(d) - 1 - d)/d^2 <= exp(d)/2, a step adds between q d/2 and
-    exp(d) q d/2 to the lag. Both d decreases and q increases, hence the sum of q d lies between I - d_0 (1 - q_0) and
-    I, the integral of q over x, which is log(M-1+exp(x)) from end to end; d_0 and q_0 are those of the first step
-    that is left out. Continuous time turns a longer lag into a larger I by at most d_0 of it. This encloses the
-    lag to about d_0 of itself, and so h*.
+    Beyond `TAKEN`. As exp(x)/(M eta_Y) = q/d and 1/2 <= (exp(d) - 1 - d)/d^2 <= exp(d)/2, a step adds between q d/2 and
+    exp(d) q d/2 to the lag. As d decreases and q increases, the sum of q d lies between I - d_0 (1 - q_0) and I, the
+    integral of q over x, which is the increase of log(M-1+exp(x)); d_0 and q_0 are those of the first omitted step. In
+    continuous time a longer lag increases I by at most d_0 times as much. This encloses the lag, and so h*, to a
+    relative error of about d_0.
 
     Parameters
     ----------
     at : array of int
-        Steps, in any order and shape.
+        Steps in any order and shape.
     M : int
         Tokens in the vocabulary.
     eta_Y : float
@@ -123,7 +124,7 @@ def h_star(at: ArrayLike, M: int, eta_Y: float) -> Recursion:
     Raises
     ------
     ValueError
-        A negative step, or see `require_setting`.
+        A step is negative, or see `require_setting`.
 
     >>> steps = h_star([0, 1, 2, 10**18], M=1000, eta_Y=0.5)
     >>> [f"{x:.12g}" for x in steps.level.logit.value]
@@ -145,14 +146,14 @@ def h_star(at: ArrayLike, M: int, eta_Y: float) -> Recursion:
 
 
 class StateCache:
-    """States after steps up to `TAKEN`, each step taken from the last known one: many statements ask for like ones."""
+    """Cache of states up to `TAKEN` steps, resumed from the nearest earlier one; statements share many steps."""
 
     def __init__(self, M: int, eta_Y: float) -> None:
         self._per_step, self._others = M * eta_Y, M - 1.0
         self._known = np.zeros(1, dtype=np.int64), np.zeros((1, STATE))
 
     def states(self, at: NDArray[np.int64]) -> Floats:
-        """States after increasing steps, shape (steps, 5)."""
+        """States at increasing steps, shape (steps, 5)."""
         step, states = self._known
         new = np.setdiff1d(at, step, assume_unique=True)
         if len(new):
@@ -167,15 +168,16 @@ class StateCache:
 
 @lru_cache(maxsize=16)
 def state_cache(M: int, eta_Y: float) -> StateCache:
-    """The states known for M and eta_Y; later calls add to them."""
+    """Cache of states for M and eta_Y, extended by later calls."""
     return StateCache(M, eta_Y)
 
 
 def gap(steps: Recursion, eta_Y: float) -> Approximation:
-    """h*(s) - h(s) (Lemma 7), to some digits also where it is far below the rounding of either.
+    """h*(s) - h(s) (Lemma 7), accurate to some digits even far below the rounding of h* and h.
 
-    It is h(s + lag) - h(s), and h' falls: it lies between lag h'(s + lag) and lag h'(s). Where the lag is no small
-    part of s, the difference itself is better known. A few roundings are below the lag's own bar of 1000 UNIT_ROUNDOFF.
+    The gap is h(s + lag) - h(s), and h' decreases, so it lies between lag h'(s + lag) and lag h'(s). If the lag is no
+    small part of s, direct subtraction is more accurate. A few roundings are covered by the lag's error bar of 1000
+    UNIT_ROUNDOFF.
 
     >>> [f"{x:.3g}" for x in gap(h_star([0, 1, 10**18], M=1000, eta_Y=0.5), 0.5).value]
     ['0', '1.49e-07', '2.04e-20']
@@ -192,9 +194,9 @@ def gap(steps: Recursion, eta_Y: float) -> Approximation:
 
 
 def beyond_taken(more: NDArray[np.int64], state: Floats, M: int, eta_Y: float) -> Floats:
-    """The states ``more`` steps after the one after `TAKEN` steps: see `h_star`.
+    """States ``more`` steps after the state at `TAKEN` steps; see `h_star`.
 
-    Times are known up to some error; as x is concave and 0 at 0, x'(t) <= x(t)/t.
+    Times have error bounds; as x is concave and 0 at 0, x'(t) <= x(t)/t.
     """
     high, low, error, lag, lag_error = state
     power = np.exp(high + low)
