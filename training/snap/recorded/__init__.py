@@ -1,1 +1,1 @@
-"""Trajectories of Y and Z that others recorded: the arrays of a file, and their comparison with SGD step by step."""
+"""Recorded trajectories of Y and Z: reading of their files, and comparison with SGD step by step."""

@@ -1,7 +1,7 @@
-"""Causes of a departure on sequence classes: mistakes of a program, as rules with a number, or as patterns of steps.
+"""Diagnosis of a departure on sequence classes: mistakes of a program, as rules with a parameter or patterns of steps.
 
-A rule predicts each step to rounding. A pattern leaves open what each step was taken on, and is told by marks that the
-changes of Y have under one mistake alone.
+A rule predicts each step up to rounding. A pattern does not predict the steps; it is recognised by features of the
+changes of Y that only one mistake produces.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -49,9 +49,9 @@ class OtherRule:
     words : str
     rule : Rule
     value : float or None
-        The number in it.
+        Parameter of the rule.
     tokens : Tokens or None
-        In place of those of the classes.
+        Replacement for the tokens of the classes.
     """
 
     words: str
@@ -67,7 +67,7 @@ def cause_of(
     compare: Compare,
     others: Iterable[OtherRule],
 ) -> tuple[str | None, float | None]:
-    """The first other rule under which all steps conform, `CONFIRMED` of which depart clearly from this one."""
+    """First other rule to which all steps conform, if at least `CONFIRMED` of them clearly depart from this one."""
     for cause in others:
         if cause.value is not None and not isfinite(cause.value):
             continue
@@ -84,7 +84,7 @@ def cause_of(
 
 
 def rules_of_Y(tokens: Tokens, step: Step, rule: Rule) -> Iterator[OtherRule]:
-    """Mistakes that move Y otherwise, in words and as rules, with their numbers."""
+    """Mistakes in the update of Y: words, rules and parameters."""
     if not step.Y.by.any():
         yield OtherRule("step size 0", replace(rule, lr_y=0.0), 0.0)
     others = (
@@ -111,7 +111,7 @@ def rules_of_Y(tokens: Tokens, step: Step, rule: Rule) -> Iterator[OtherRule]:
 
 
 def rules_of_Z(tokens: Tokens, step: Step, rule: Rule) -> Iterator[OtherRule]:
-    """Mistakes that move Z alone otherwise, in words and as rules, with their numbers."""
+    """Mistakes in the update of Z alone: words, rules and parameters."""
     if not step.Z.by.any():
         yield OtherRule("step size 0", replace(rule, lr_z=0.0), 0.0)
     shown = shown_sequence(tokens, step, rule)
@@ -136,7 +136,7 @@ def rules_of_Z(tokens: Tokens, step: Step, rule: Rule) -> Iterator[OtherRule]:
 def pattern_of(
     tokens: Tokens, steps: Callable[[], Iterator[tuple[int, Step]]], rule: Rule, compare: Compare
 ) -> tuple[str | None, float | None]:
-    """The first pattern that the departing step and the next ones have, with its number."""
+    """First pattern matched by the departing step and the next ones, with its parameter."""
     taken = [step for _, step in islice(steps(), 1 + FURTHER)]
     rows = [compare(tokens, step, rule, shown_sequence(tokens, step, rule)) for step in taken]
     patterns = (_one_step, _by_entry, _muon, _schedule, _rounded, _batch)
@@ -148,7 +148,7 @@ Answer = tuple[str, float | None]
 
 
 def _one_step(tokens: Tokens, taken: list[Step], rows: list[Off], rule: Rule, _: Compare) -> Answer | None:
-    """A step that is skipped or taken twice, after which all steps conform."""
+    """One step skipped or taken twice; all later steps conform."""
     step = taken[0]
     if len(rows) <= CONFIRMED or not all(row.within and row.decided for row in rows[1 : 1 + CONFIRMED]):
         return None
@@ -162,10 +162,10 @@ def _one_step(tokens: Tokens, taken: list[Step], rows: list[Off], rule: Rule, _:
 
 
 def _by_entry(_: Tokens, taken: list[Step], __: list[Off], ___: Rule, ____: Compare) -> Answer | None:
-    """Optimizers that divide each entry by its own size, from Y = 0: what moves first moves by one length everywhere.
+    """Optimizers that normalise each entry by its own size: from Y = 0, all entries first move by an equal length.
 
-    That length stays the same under sign descent, which moves all so, Adagrad, and RMSprop, which moves it ten step
-    sizes. Adam's falls, as its means do that start at 0; a token's row goes on moving where it is not drawn.
+    This length is constant under sign descent (for all moves), Adagrad, and RMSprop (ten step sizes). Under Adam it
+    decreases, as its means start at 0, and the row of a token keeps moving in steps without the token.
     """
     lengths, sizes, decays = [], [], []
     for t, step in enumerate(taken, 1):
@@ -199,12 +199,12 @@ def _by_entry(_: Tokens, taken: list[Step], __: list[Off], ___: Rule, ____: Comp
 
 
 def _equal(sizes: Floats) -> bool:
-    """Whether all entries are of one size."""
+    """Whether all entries have equal size."""
     return not sizes.size or bool(sizes.min() > 0 and sizes.max() - sizes.min() <= EQUAL * sizes.max())
 
 
 def _muon(_: Tokens, taken: list[Step], __: list[Off], ___: Rule, ____: Compare) -> Answer | None:
-    """Muon: all singular values of each step are nearly alike and stay so, where a sequence has one."""
+    """Muon: each step has nearly equal, constant singular values; SGD's step on one sequence has rank one."""
     medians, ranks = [], []
     for step in taken:
         singular = np.linalg.svd(step.Y.by, compute_uv=False)
@@ -220,7 +220,7 @@ def _muon(_: Tokens, taken: list[Step], __: list[Off], ___: Rule, ____: Compare)
 
 
 def _schedule(tokens: Tokens, taken: list[Step], rows: list[Off], rule: Rule, compare: Compare) -> Answer | None:
-    """The step size changes from step to step."""
+    """A step size that varies from step to step."""
     sizes = []
     name = "lr_y" if compare is of_Y else "lr_z"
     for step, row in zip(taken, rows, strict=True):
@@ -240,7 +240,7 @@ def _schedule(tokens: Tokens, taken: list[Step], rows: list[Off], rule: Rule, co
 
 
 def _rounded(tokens: Tokens, taken: list[Step], rows: list[Off], rule: Rule, compare: Compare) -> Answer | None:
-    """A lower precision than the file's: its errors differ from step to step and are of its size."""
+    """Precision lower than the file's: errors vary from step to step and have the size of its rounding."""
     changes = []
     for step, row in zip(taken, rows, strict=True):
         shown = shown_sequence(tokens, step, rule)
@@ -248,7 +248,7 @@ def _rounded(tokens: Tokens, taken: list[Step], rows: list[Off], rule: Rule, com
             return None
         change = row.predicted.copy()
         if compare is of_Y:
-            change[:, tokens.next[shown.n]] = 0.0  # which shows the sequence, rounded as it is
+            change[:, tokens.next[shown.n]] = 0.0  # the column that shows the sequence, rounding included
         changes.append(change)
 
     def explains(u: float) -> bool:
@@ -259,7 +259,7 @@ def _rounded(tokens: Tokens, taken: list[Step], rows: list[Off], rule: Rule, com
 
 
 def _batch(tokens: Tokens, taken: list[Step], _: list[Off], rule: Rule, __: Compare) -> Answer | None:
-    """Several sequences a step: several next tokens gain, all others lose, and what a row gains it loses elsewhere."""
+    """Several sequences per step: several next tokens gain, all others lose, and each row sums to 0."""
     most, ranks = 0.0, []
     others = np.ones(len(taken[0].Y.by), dtype=bool)
     others[tokens.next] = False
@@ -276,24 +276,24 @@ def _batch(tokens: Tokens, taken: list[Step], _: list[Off], rule: Rule, __: Comp
 
 
 def _rank(step: Step) -> int:
-    """The rank of Y's step, up to how it was written: 1 for one sequence."""
+    """Rank of Y's step, up to the rounding of the records; 1 for one sequence."""
     singular = np.linalg.svd(step.Y.by, compute_uv=False)
     return int(np.sum(singular > CLEAR * np.linalg.norm(step.Y.written)))
 
 
 def _with(rule: Rule, name: str, number: float) -> Rule:
-    """The rule with another number."""
+    """Rule with another value of a parameter."""
     changes: dict[str, Any] = {name: number}
     return replace(rule, **changes)
 
 
 def _share(of: Floats, along: Floats) -> float:
-    """How often one array is in the other, by least squares."""
+    """Least-squares coefficient of one array along another."""
     return float((of * along).sum() / (along * along).sum())
 
 
 def _number(tokens: Tokens, step: Step, rule: Rule, n: int, name: str, grid: tuple[float, ...]) -> float | None:
-    """The momentum or weight decay, from 0 to 1, under which Y's step is nearest to one of class n."""
+    """Momentum or weight decay, from 0 to 1, that fits Y's step best as a step of class n."""
 
     def apart(number: float) -> Floats:
         other = _with(rule, name, number)

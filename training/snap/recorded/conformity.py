@@ -1,4 +1,4 @@
-"""Whether a recorded trajectory of Y and Z is the batch-1 SGD of Lemma 1 on sequences of the classes."""
+"""Conformity of a recorded trajectory of Y and Z to the batch-1 SGD of Lemma 1 on sequences of the classes."""
 
 from collections.abc import Callable
 from functools import partial
@@ -22,7 +22,7 @@ def compared_classes(
     lr_z: float,
     progress: Callable[[float], None] = lambda _: None,
 ) -> list[StageComparison]:
-    """Y and Z, step by step up to the first that departs, and the draws.
+    """Compare Y and Z step by step up to the first departure, and the draws.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ def compared_classes(
     lr_y, lr_z : float
         eta_Y and eta_Z.
     progress : callable
-        Called with the share of the records that are compared.
+        Called with the share of records compared.
 
     Returns
     -------
     list of StageComparison, of "Y" and "Z"
-        The first record is taken as it is. What lies more than a step after the record before it is not decided.
+        The first record is accepted unchecked. A record more than one step after the previous one is left undecided.
     """
     tokens, rule, draws = Tokens(data), Rule(lr_y, lr_z), Draws(data)
     decided, at = {"Y": 1, "Z": 1}, None
@@ -70,7 +70,7 @@ def compared_classes(
 
 
 def _place(data: SequenceClasses, name: str, off: Off) -> str:
-    """The next token of Y's column, or the query of Z's row, that is off most."""
+    """Next token of the column of Y, or query of the row of Z, with the largest error."""
     names = data.tokens if name == "Y" else tuple(data.queries)
     place = int(np.linalg.norm(off.apart, axis=0 if name == "Y" else 1).argmax())
     return names[place] if place < len(names) else f"number {place + 1}"

@@ -1,13 +1,13 @@
-"""Whether sequences that the steps of a recorded run show are drawn from the classes.
+"""Test of the sequences inferred from a recorded run's steps against the distribution of the classes.
 
-Each step tells how often each token stands in its sequence: f exp(-z), up to its sum. Those shares have the mean
-P(l|n), and classes are drawn by their frequencies. By the sharper of two inequalities a faithful run is outside any of
-these bars with a probability of at most `CHANCE`:
+Each step determines the token shares of its sequence: f exp(-z), normalised to sum 1. The shares have mean P(l|n), and
+classes are drawn by their frequencies. By the sharper of two inequalities a faithful run is outside any of the bars
+with probability at most `CHANCE`:
 
-- Chernoff's: of n draws from 0 to 1 of mean p, the mean is x or farther from p with a probability of at most
-  exp(-n KL(x, p)). n counts a class's sequences; or their tokens, each drawn by itself, where all have one length T:
-  the shares are then multiples of 1/T, of variance P (1 - P)/T;
-- Maurer and Pontil's, with the shares' own variance.
+- Chernoff's: the mean of n draws from [0, 1] of mean p is x or farther from p with probability at most
+  exp(-n KL(x, p)). n counts the sequences of a class; or, if all have one length T, their independent tokens: the
+  shares are then multiples of 1/T, of variance P (1 - P)/T;
+- Maurer and Pontil's, with the sample variance of the shares.
 
 Source: Hoeffding, J. Amer. Statist. Assoc. 58 (1963), theorem 1; Maurer and Pontil, arXiv 0907.3740, theorem 4.
 """
@@ -41,13 +41,13 @@ SPREAD = 1.5
 
 
 class Draws:
-    """Drawn classes and shares of tokens, up to the first step that hides its draws."""
+    """Drawn classes and shares of tokens, up to the first step whose draws rounding hides."""
 
     def __init__(self, data: SequenceClasses) -> None:
         self.data, self.of_class, self.ended = data, [_Shares(len(one.support)) for one in data.classes], False
 
     def add(self, tokens: Tokens, step: Step, found: Sequence | None) -> None:
-        """Take in the shares of a step's sequence, None where it is hidden."""
+        """Add the shares of a step's sequence; None if rounding hides it."""
         self.ended = self.ended or found is None
         if self.ended or found is None:
             return
@@ -62,7 +62,7 @@ class Draws:
             self.ended = True
 
     def departure(self, step: int) -> Departure | None:
-        """The entry farthest outside its bar, if any is."""
+        """Entry farthest outside its bar, or None."""
         found = self._entries()
         if not found:
             return None
@@ -71,19 +71,19 @@ class Draws:
 
     @property
     def detected(self) -> str:
-        """The size of error that these draws would show, in words; "" if there are none."""
+        """Size of error detectable with these draws, in words; "" without draws."""
         largest: dict[str, float] = {}
         for _, bar, _, cause, _ in self._entries():
             largest[cause] = max(bar, largest.get(cause, 0.0))
         names = {OTHER_RATE: "rates of classes", OTHER_TOKENS: "probabilities of tokens"}
-        # a mean is off by less than its bar from the probability of its draws, too
+        # a mean is also within its bar of the probability of its draws
         sizes = [f"{names[cause]} off by {2 * bar:.2g} or more" for cause, bar in largest.items() if 2 * bar < 1]
         return f"{' and '.join(sizes)} would show" if sizes else ""
 
     def _entries(self) -> list[tuple[float, float, str, str, float]]:
         """Error, bar, token, cause and mean of each class and of each of its tokens.
 
-        `CHANCE` is shared by all of them at all counts, as the draws end where a step hides its sequence.
+        `CHANCE` is split over all entries and counts, because the draws stop at the first hidden sequence.
         """
         total, pairs = sum(one.count for one in self.of_class), sum(len(one.support) for one in self.data.classes)
         if not total:
@@ -105,14 +105,14 @@ class Draws:
 
 
 class _Shares:
-    """Count, mean and variance of shares, Welford's way, the mean of their errors, and the sequences' one length."""
+    """Count, mean and variance of shares by Welford's method, mean error, and common length of the sequences."""
 
     def __init__(self, size: int) -> None:
         self.count, self.mean, self.squares, self.error = 0, np.zeros(size), np.zeros(size), 0.0
         self._multiple = 1
 
     def add(self, shares: Floats, error: float) -> None:
-        """Take in one sequence's."""
+        """Add the shares of one sequence."""
         self.count += 1
         off = shares - self.mean
         self.mean = self.mean + off / self.count
@@ -124,18 +124,18 @@ class _Shares:
                 self._multiple = 0
 
     def length(self, probabilities: Floats) -> int:
-        """Tokens of each sequence, at least; 1 where their lengths differ or rounding hides them."""
+        """Lower bound on the length of each sequence; 1 if lengths differ or rounding hides them."""
         one_length = (probabilities * (1 - probabilities)).sum() / max(self._multiple, 1)
         return self._multiple if self._multiple and self.variance.sum() <= SPREAD * one_length else 1
 
     @property
     def variance(self) -> Floats:
-        """Variance of one sequence's shares."""
+        """Variance of the shares of one sequence."""
         return np.asarray(self.squares / (self.count - 1))
 
 
 def _denominator(shares: Floats, error: float) -> int:
-    """The least number of which all shares are multiples of the inverse; 0 if there is none up to `LONGEST`."""
+    """Least T such that all shares are multiples of 1/T; 0 if above `LONGEST`."""
     last = int(min(LONGEST, INTEGER / error if error else inf))
     return next((T for T in range(1, last + 1) if _multiples(shares, T, error)), 0)
 
@@ -147,7 +147,7 @@ def _multiples(shares: Floats, T: int, error: float) -> bool:
 
 
 def _chernoff(p: float, n: int, asked: float, *, above: bool) -> float:
-    """The deviation x - p, or p - x, of a mean of n draws with n KL(x, p) = ``asked``; beyond 0 or 1, up to there."""
+    """Deviation x - p, or p - x, of a mean of n draws with n KL(x, p) = ``asked``; x is clipped to [0, 1]."""
     end = 1 - p if above else p
 
     def off(by: float) -> float:

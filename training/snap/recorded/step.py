@@ -1,12 +1,12 @@
-"""One step of Y and Z beside Lemma 1, or beside a mistake that a program may make: difference and bar.
+"""One step of Y and Z compared with Lemma 1, or with a common programming mistake: difference and error bar.
 
-A step moves Y by eta_Y f g^T, g = e_n - softmax(Y^T f), on a sequence that the file does not hold. But the step shows
-it: column n alone grows, along f = X^T b/|X^T b|, which is all that a step takes from the sequence and from attention.
-With that f the rest of Y's step is predicted, and Z's: eta_Z f * (I - f f^T) Y g in the row of the class's query.
+A step moves Y by eta_Y f g^T, g = e_n - softmax(Y^T f), on a sequence missing from the file. The step determines the
+sequence: column n alone grows, along f = X^T b/|X^T b|, the only input of a step from the sequence and from attention.
+This f predicts the rest of Y's step, and Z's: eta_Z f * (I - f f^T) Y g in the row of the class's query.
 
-What rounding explains is the bar, to first order in the unit roundoff u: u times the weights for writing both records;
-what that does to f, as a share of the growth of column n; what an error of f and the logits' own sums do to the logits,
-and these to alpha; and the sums of Z's gradient.
+The error bar bounds the effect of rounding, to first order in the unit roundoff u. Its terms: u times the weights for
+writing both records; the resulting error of f, relative to the growth of column n; the errors of the logits, from f and
+from their sums, and of alpha from the logits; and the sums of Z's gradient.
 
 Source: arXiv 2305.16380, Lemma 1 (eq. 3).
 """
@@ -32,7 +32,7 @@ POSITIONS = 10_000
 
 @dataclass(frozen=True)
 class Rule:
-    """Lemma 1, or a mistake that a program may make.
+    """Update rule: Lemma 1, or a common programming mistake.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class Rule:
         Y is held as [next token, contextual token].
     momentum_y, momentum_z : float
     decay_y, decay_z : float
-        Share of the weights that each step takes away.
+        Share of the weights subtracted in each step.
     u : float
-        Unit roundoff of the computation, where it is more than the file's.
+        Unit roundoff of the computation, if larger than the file's.
     """
 
     lr_y: float
@@ -63,7 +63,7 @@ class Rule:
 
 
 class Tokens:
-    """Rows and columns of a dataset's classes: next token and tokens in Y, query in Z."""
+    """Indices of a dataset's classes: next token and tokens in Y, query in Z."""
 
     def __init__(self, data: SequenceClasses) -> None:
         found = classes_of(data)
@@ -74,7 +74,7 @@ class Tokens:
         self.summed = max(map(len, self.support))
 
     def attending(self, rows: Items[int]) -> "Tokens":
-        """The same with one more token in each class's sequences."""
+        """Copy with one more token in each class's sequences."""
         found = copy(self)
         found.support = [np.union1d(own, [row]) for own, row in zip(self.support, rows, strict=True)]
         found.summed = max(map(len, found.support))
@@ -83,15 +83,15 @@ class Tokens:
 
 @dataclass(frozen=True, eq=False)
 class WeightChange:
-    """The change of Y or Z in one step.
+    """Change of Y or Z in one step.
 
     Attributes
     ----------
     u : float
-        The unit roundoffs of the file and of float64.
+        Sum of the unit roundoffs of the file and of float64.
     before : weights before the step
-    by : what it adds to them
-    written : what writing both records may do to that
+    by : change of the weights
+    written : error of ``by`` from writing both records
     """
 
     u: float
@@ -100,13 +100,13 @@ class WeightChange:
     written: Floats
 
     def without(self, last: "WeightChange | None", momentum: float) -> "WeightChange":
-        """Less the momentum of the step before."""
+        """Subtract the momentum of the previous step."""
         if not momentum or last is None:
             return self
         return replace(self, by=self.by - momentum * last.by, written=self.written + momentum * last.written)
 
     def computed(self, decay: float, u: float) -> "WeightChange":
-        """Without weight decay, and computed with a unit roundoff of ``u`` at least."""
+        """Remove weight decay, and raise the unit roundoff to at least ``u``."""
         if not decay and u <= self.u:
             return self
         lost = decay * self.before
@@ -114,13 +114,13 @@ class WeightChange:
 
     @property
     def transposed(self) -> "WeightChange":
-        """The change for transposed weights."""
+        """Change of the transposed weights."""
         return replace(self, before=self.before.T, by=self.by.T, written=self.written.T)
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """From one record to the next one, a step later; ``last`` is the step before, where its records are there."""
+    """Step from one record to the next; ``last`` is the previous step, if recorded."""
 
     step: int
     Y: WeightChange
@@ -128,7 +128,7 @@ class Step:
     last: "Step | None"
 
     def of_Y(self, rule: Rule) -> WeightChange:
-        """Y's step less its momentum, as [contextual token, next token]."""
+        """Y's step without momentum, as [contextual token, next token]."""
         found = self.Y.without(None if self.last is None else self.last.Y, rule.momentum_y)
         found = found.computed(rule.decay_y, rule.u)
         return found.transposed if rule.transposed else found
@@ -136,7 +136,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Off:
-    """A step beside the predicted one: their difference, the bound on its rounding, and the prediction."""
+    """Comparison of a step with the predicted one: difference, rounding bound, and prediction."""
 
     apart: Floats
     bar: float
@@ -144,7 +144,7 @@ class Off:
 
     @property
     def error(self) -> float:
-        """The Frobenius norm of the difference."""
+        """Frobenius norm of the difference."""
         return float(np.linalg.norm(self.apart))
 
     @property
@@ -154,14 +154,14 @@ class Off:
 
     @property
     def decided(self) -> bool:
-        """Whether rounding does not explain everything."""
+        """Whether the comparison is decisive: rounding alone does not explain the step."""
         moved = float(np.linalg.norm(self.predicted))
         return self.bar < moved or self.error <= AGREES * moved
 
 
 @dataclass(frozen=True, eq=False)
 class Sequence:
-    """The class of a step, and its f and g, each with a bound on its rounding, entry by entry."""
+    """Class of a step, and its f and g, each with an entrywise rounding bound."""
 
     n: int
     f: Floats
@@ -171,7 +171,7 @@ class Sequence:
 
 
 def steps(decoder: Recorded, attention: Recorded, first: int = 1) -> Iterator[tuple[int, Step]]:
-    """The steps that end at record ``first`` or later, but those to records that do not follow on the one before."""
+    """Steps that end at record ``first`` or later, between records exactly one step apart."""
     last = None
     for i in range(max(1, first - 1), len(decoder.step)):
         if decoder.step[i] != decoder.step[i - 1] + 1:
@@ -189,7 +189,7 @@ def _change(run: Recorded, i: int) -> WeightChange:
 
 
 def shown_sequence(tokens: Tokens, step: Step, rule: Rule, n: int | None = None) -> Sequence | None:
-    """The sequence shown by Y's step, of class n or the growing column's; None where rounding hides it."""
+    """Sequence inferred from Y's step, for class n or else the growing column; None if rounding hides it."""
     Y = step.of_Y(rule)
     if n is None:
         n = int(Y.by.sum(axis=0)[tokens.next].argmax())
@@ -216,7 +216,7 @@ def shown_sequence(tokens: Tokens, step: Step, rule: Rule, n: int | None = None)
 
 
 def of_Y(tokens: Tokens, step: Step, rule: Rule, found: Sequence | None) -> Off:
-    """Y's step beside the rule's, on the sequence that it shows."""
+    """Compare Y's step with the rule's, on the sequence inferred from it."""
     Y = step.of_Y(rule)
     written = float(np.linalg.norm(Y.written))
     if found is None:
@@ -228,7 +228,7 @@ def of_Y(tokens: Tokens, step: Step, rule: Rule, found: Sequence | None) -> Off:
 
 
 def _hidden(tokens: Tokens, Y: WeightChange, rule: Rule) -> Off:
-    """`Off` of Y's step where rounding hides its class: it may be as small as the least step of any class.
+    """`Off` of Y's step if rounding hides its class: the step may be as small as the least step of any class.
 
     Column n grows by lr (1 - alpha_n) at least, alpha_n <= 1/(1 + exp(-min_j |(Y_n - Y_j)_+|)) for f >= 0 of norm 1,
     Y_n and Y_j on the tokens of the class; and |g| is at most sqrt(2) (1 - alpha_n).
@@ -255,16 +255,16 @@ def _lost(tokens: Tokens, Y: WeightChange, rule: Rule) -> float:
 
 
 def _hidden_growth(tokens: Tokens, Y: WeightChange, rule: Rule) -> float:
-    """lr |g| is at most this where each column's growth is at most what writing may do to it."""
+    """Upper bound on lr |g| if no column grows by more than the rounding of the records."""
     return sqrt(2) * (2 * float(np.linalg.norm(Y.written, axis=0).max()) + _lost(tokens, Y, rule))
 
 
 def of_Z(tokens: Tokens, step: Step, rule: Rule, found: Sequence | None) -> Off:
-    """Z's step beside the rule's, on the sequence that Y's step shows."""
+    """Compare Z's step with the rule's, on the sequence inferred from Y's step."""
     Z = step.Z.without(None if step.last is None else step.last.Z, rule.momentum_z).computed(rule.decay_z, rule.u)
     written, predicted, error = float(np.linalg.norm(Z.written)), np.zeros_like(Z.by), np.zeros_like(Z.by)
     Y = step.of_Y(rule)
-    largest = np.abs(Y.before) + np.abs(Y.by)  # f g^T moves Z's gradient nowhere
+    largest = np.abs(Y.before) + np.abs(Y.by)  # f g^T does not change Z's gradient
     if found is None:
         g = np.divide(_hidden_growth(tokens, Y, rule), abs(rule.lr_y))
         return Off(Z.by, written + 2 * abs(rule.lr_z) * float(np.linalg.norm(largest) * g), predicted + np.nan)

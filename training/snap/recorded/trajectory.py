@@ -1,4 +1,4 @@
-"""A trajectory of Y and Z on sequence classes that somebody else recorded."""
+"""Recorded trajectories of Y and Z on sequence classes."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +29,7 @@ LEAST_CHANGE = float(np.finfo(np.float64).tiny)
 
 @dataclass(frozen=True, eq=False)
 class ClassTrajectory:
-    """A recorded trajectory of Y and Z, as read.
+    """Recorded trajectory of Y and Z, as read.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class ClassTrajectory:
         The (query, token) pairs of z.
     step : (n,) array
     z : Approximation, shape (n, pairs)
-        Off by one rounding to the file's precision.
+        With an error of one rounding to the file's precision.
     Y : tuple of n (M, M) or (K, M) arrays
-        The decoder, [token, token], or the logits Y^T f_n of each class.
+        Decoder, [token, token], or logits Y^T f_n of each class.
     precision : str
-        Of Z.
+        Precision of Z.
     """
 
     logits: Logits
@@ -57,12 +57,12 @@ class ClassTrajectory:
 
     @cached_property
     def spans(self) -> NDArray[np.int64]:
-        """The records i >= 1 that end a span in which z can move: there is no gradient at the first step from 0."""
+        """Records i >= 1 at the end of a span in which z can move: the first step from 0 has zero gradient."""
         return np.flatnonzero(self.step[1:] >= 2) + 1
 
     @cached_property
     def z_dot(self) -> Approximation:
-        """Change of z a step over each of the `spans`, shape (spans, pairs)."""
+        """Change of z per step over each of the `spans`, shape (spans, pairs)."""
         taken = (self.step[self.spans] - self.step[self.spans - 1]).astype(np.float64)
         return (self.z[self.spans] - self.z[self.spans - 1]) / taken[:, np.newaxis]
 
@@ -78,7 +78,7 @@ class ClassTrajectory:
 
     @cached_property
     def margins(self) -> Floats:
-        """Logit of each class's next token over the others' mean, M h where Y is Lemma 5's, shape (n, classes)."""
+        """Margin of each class's next-token logit over the others' mean, M h for Y of Lemma 5, shape (n, classes)."""
         data, own = self.logits.data, np.arange(self.logits.data.K)
         rows, following = ([data.index[token] for token in names] for names in (data.contextual, data.next_tokens))
         found = []
@@ -94,12 +94,12 @@ class ClassTrajectory:
 
 
 def read_class_trajectory(path: Path, dataset: SequenceClasses) -> ClassTrajectory:
-    """The trajectory of a file: rows of Z are queries, and tokens stand in the order of `SequenceClasses.tokens`.
+    """Read a trajectory: rows of Z are queries, and tokens are in the order of `SequenceClasses.tokens`.
 
     Raises
     ------
     InputError
-        It cannot be read, is no .npz file of such arrays, or is of another dataset.
+        The file cannot be read, is no .npz file of such arrays, or belongs to another dataset.
     """
     decoder, attention = read_weights(path, dataset)
     K, where = dataset.K, shown_path(path)
@@ -118,12 +118,12 @@ def read_class_trajectory(path: Path, dataset: SequenceClasses) -> ClassTrajecto
 
 
 def read_weights(path: Path, dataset: SequenceClasses) -> tuple[Recorded, Recorded]:
-    """The Y and Z of a file at all its steps.
+    """Read Y and Z of a file at all its steps.
 
     Raises
     ------
     InputError
-        As `read_class_trajectory`.
+        See `read_class_trajectory`.
     """
     arrays, where = read_arrays(path, ARRAYS), shown_path(path)
     if missing := [name for name in ARRAYS if name not in arrays]:
@@ -134,7 +134,7 @@ def read_weights(path: Path, dataset: SequenceClasses) -> tuple[Recorded, Record
 
 
 def _kept(count: int, numbers: int) -> NDArray[np.int64]:
-    """At most as many evenly spaced records as `MOST_NUMBERS` allows."""
+    """Indices of evenly spaced records, as many as `MOST_NUMBERS` allows."""
     most = max(2, min(MOST_RECORDS, MOST_NUMBERS // numbers))
     return np.unique(np.rint(np.linspace(0, count - 1, min(count, most))).astype(np.int64))
 
