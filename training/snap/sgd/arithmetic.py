@@ -1,6 +1,6 @@
-"""Products of matrices and exponentials, compiled for vector units.
+"""Matrix products and exponentials, compiled for vector units.
 
-Sums are added in one fixed order and no function of the system is called, so that all processors find the same bits.
+The order of summation is fixed and no system function is called, so results are bit-identical on all processors.
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ EXPONENT = 52
 
 @compiled
 def padded(length: int) -> int:
-    """A length rounded up to a multiple of `LANES`, so that loops over it leave no remainder."""
+    """Length rounded up to a multiple of `LANES`, to avoid remainder loops."""
     return -(-length // LANES) * LANES
 
 
@@ -39,7 +39,7 @@ def padded(length: int) -> int:
 def add_product(left: Floats, right: Floats, total: Floats) -> None:
     """Add left @ right to ``total``; shapes (m, k), (k, n) and (m, n).
 
-    Two rows at a time, which read the rows of ``right`` together; the last of an odd number goes with a row of no use.
+    Two rows of ``left`` share each read of a row of ``right``; an odd last row is paired with a dummy row.
     """
     unused, many = np.zeros(right.shape[1]), left.shape[1] // AT_ONCE * AT_ONCE
     for i in range(0, len(left), 2):
@@ -62,7 +62,7 @@ def add_product(left: Floats, right: Floats, total: Floats) -> None:
 
 @compiled
 def transposed(matrix: Floats) -> Floats:
-    """The transpose, its rows one after another in memory."""
+    """Transpose, contiguous in memory."""
     found = np.empty((matrix.shape[1], len(matrix)))
     many = len(matrix) // AT_ONCE * AT_ONCE
     for i in range(0, many, AT_ONCE):
@@ -82,8 +82,8 @@ def transposed(matrix: Floats) -> Floats:
 def exponentiate(values: Floats) -> None:
     """Replace numbers of at most 0 by their exp, within two roundings; NaN stays.
 
-    x = k ln 2 + r with |r| <= ln 2/2, and exp(x) = 2^k exp(r), exp(r) by its Taylor polynomial to r^13, which leaves
-    5e-18.
+    x = k ln 2 + r with |r| <= ln 2/2, and exp(x) = 2^k exp(r), exp(r) by its Taylor polynomial to r^13, with a
+    truncation error of 5e-18.
     """
     k = np.empty(len(values), dtype=np.int64)
     shifted, bits = k.view(np.float64), values.view(np.int64)
@@ -111,7 +111,7 @@ def exponentiate(values: Floats) -> None:
 
 @compiled
 def largest(values: Floats) -> float:
-    """The largest of them; -inf of none."""
+    """Maximum; -inf if empty."""
     t0 = t1 = t2 = t3 = -np.inf
     many = len(values) // 4 * 4
     for j in range(0, many, 4):
@@ -126,7 +126,7 @@ def largest(values: Floats) -> float:
 
 @compiled
 def added(values: Floats) -> float:
-    """Their sum."""
+    """Sum in a fixed order."""
     s0 = s1 = s2 = s3 = 0.0
     many = len(values) // 4 * 4
     for j in range(0, many, 4):

@@ -24,7 +24,7 @@ def attention(data: SequenceClasses, Z: Floats) -> Floats:
 
 
 def _shares(data: SequenceClasses, Z: Floats, P: Floats) -> Floats:
-    """Proportional to P exp(z) in each class that has a positive P."""
+    """P exp(z), normalised to sum 1 in each class with a positive P."""
     scores = np.where(P > 0, Z[..., data.asked, :], -np.inf)
     weights = P * np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
@@ -33,7 +33,7 @@ def _shares(data: SequenceClasses, Z: Floats, P: Floats) -> Floats:
 def entropy_of_distinct(data: SequenceClasses, Z: Floats) -> Floats:
     """Mean over classes of the entropy, in nats, of c_n restricted to the class's distinct tokens, shape (..).
 
-    A class without a distinct token has no such entropy and does not count.
+    Classes without a distinct token are left out of the mean.
 
     Source: arXiv 2305.16380, figure 6.
 

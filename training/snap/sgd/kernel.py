@@ -1,6 +1,6 @@
-"""The gradient of a batch, and the optimizers, compiled.
+"""Compiled gradient of a batch, and optimizers.
 
-Sums are added in one fixed order, whatever the processor: the same samples give the same bits.
+The order of summation is fixed, so equal samples give bit-identical results on any processor.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ FIRST_MOMENT, SECOND_MOMENT, EPSILON = 0.9, 0.999, 1e-8
 
 @compiled
 def members(number: Integers, start: int, stop: int, n: int) -> Integers:
-    """The samples of class n among samples ``start`` to ``stop``."""
+    """Indices of the samples of class n among samples ``start`` to ``stop``."""
     found = np.empty(stop - start, dtype=np.int64)
     size = 0
     for s in range(start, stop):
@@ -35,7 +35,7 @@ def members(number: Integers, start: int, stop: int, n: int) -> Integers:
 
 @compiled
 def rows(matrix: Floats, chosen: Integers) -> Floats:
-    """Some rows of a matrix, padded with zeros in both dimensions."""
+    """Chosen rows of a matrix, zero-padded in both dimensions."""
     found = np.zeros((padded(len(chosen)), padded(matrix.shape[1])))
     for i in range(len(chosen)):
         source, target = matrix[chosen[i]], found[i]
@@ -48,7 +48,7 @@ def rows(matrix: Floats, chosen: Integers) -> Floats:
 def attend(counts: Integers, chosen: Integers, tokens: Integers, Z: Floats) -> tuple[Floats, Floats, Floats]:
     """Attention b of samples to the tokens of their class, f = b/|X^T b|, and the norms |X^T b|.
 
-    b and f have the shape (tokens, samples): a processor adds for several samples at once.
+    b and f have the shape (tokens, samples), to vectorize over samples.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def attend(counts: Integers, chosen: Integers, tokens: Integers, Z: Floats) -> t
     chosen : (samples,) array
     tokens : (tokens,) array
     Z : (contextual,) array
-        The row of their query.
+        Row of the samples' query.
     """
     size, many = len(tokens), len(chosen)
     count, weights, f = np.empty((size, many)), np.empty((size, many)), np.empty((size, many))
@@ -92,9 +92,9 @@ def attend(counts: Integers, chosen: Integers, tokens: Integers, Z: Floats) -> t
 
 @compiled
 def losses(logits: Floats, M: int, label: int, share: float) -> float:
-    """The sum of the samples' cross-entropies; the first M columns of ``logits`` become its derivative times ``share``.
+    """Sum of the samples' cross-entropies; the first M columns of ``logits`` become its derivative times ``share``.
 
-    The others are padding.
+    The other columns are padding.
     """
     asked_for = np.empty(len(logits))
     for s in range(len(logits)):
@@ -120,11 +120,11 @@ def losses(logits: Floats, M: int, label: int, share: float) -> float:
 def gradients(
     classes: Classes, samples: ClassSamples, start: int, stop: int, Y: Floats, Z: Floats, of_Y: Floats, of_Z: Floats
 ) -> float:
-    """Mean loss of samples ``start`` to ``stop``; its gradients are written to ``of_Y`` and ``of_Z``.
+    """Mean loss of samples ``start`` to ``stop``; writes its gradients to ``of_Y`` and ``of_Z``.
 
     With u = X^T b, f = u/|u|, alpha = softmax(Y^T f) and g = alpha - e_n, the gradient of one sample's loss is f g^T
     for Y, and for Z's row of its query diag(b) (I - 1 b^T) (I - f f^T) Y g / |u|, in terms of tokens instead of
-    positions. The samples of a class have their tokens in common, and make matrices.
+    positions. The samples of a class share their tokens, and form matrices.
 
     Source: arXiv 2305.16380, eq. 3 (Lemma 1), descending.
     """
@@ -170,7 +170,7 @@ def gradients(
 
 @compiled
 def descend(weights: Floats, gradient: Floats, velocity: Floats, lr: float, momentum: float) -> None:
-    """One step of gradient descent with momentum."""
+    """Step of gradient descent with momentum."""
     w, g, v = weights.ravel(), gradient.ravel(), velocity.ravel()
     for i in range(len(w)):
         v[i] = momentum * v[i] + g[i]
@@ -179,7 +179,7 @@ def descend(weights: Floats, gradient: Floats, velocity: Floats, lr: float, mome
 
 @compiled
 def adapt(weights: Floats, gradient: Floats, first: Floats, second: Floats, lr: float, update: int) -> None:
-    """One step of Adam, the ``update``-th, counted from 1."""
+    """Step number ``update`` of Adam, counted from 1."""
     w, g, m, v = weights.ravel(), gradient.ravel(), first.ravel(), second.ravel()
     once, twice = 1 - FIRST_MOMENT**update, 1 - SECOND_MOMENT**update
     for i in range(len(w)):
@@ -201,12 +201,12 @@ def follow(
     loss: Floats,
     path: Floats,
 ) -> None:
-    """All updates on Y and Z in place; by momentum, or by Adam where ``momentum`` is negative.
+    """Train Y and Z in place for all updates, with momentum, or with Adam if ``momentum`` is negative.
 
     Parameters
     ----------
     loss : (updates,) array
-        Receives the mean loss before each.
+        Receives the mean loss before each update.
     path : (updates + 1, queries, tokens) array
         Receives Z before the first update and after each.
     """

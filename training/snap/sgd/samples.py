@@ -1,4 +1,4 @@
-"""Sampled sequences as counts: the model sees only the counts of tokens before the query."""
+"""Sampling of sequences as counts: the model depends only on the counts of tokens before the query."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ BITS = 32
 
 
 class Classes(NamedTuple):
-    """The classes as arrays; a class's tokens are those that occur in it.
+    """Classes as arrays; the tokens of a class are those that occur in it.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Classes(NamedTuple):
     query : (classes,) array
         Row of the query in Z.
     first : (classes + 1,) array
-        Where each class's part of ``token`` begins.
+        Start of each class's slice of ``token``.
     token : (pairs of a class and one of its tokens,) array
         Rows in Y, columns in Z: positions in `SequenceClasses.contextual`.
     probability : array of that shape
@@ -46,14 +46,14 @@ class Classes(NamedTuple):
 
 
 class ClassSamples(NamedTuple):
-    """Samples in the order in which they are used.
+    """Samples in order of use.
 
     Attributes
     ----------
     number : (samples,) array
-        The class of each.
+        Class of each sample.
     counts : (samples, most tokens of a class) array
-        How often each token of the class occurs, in the order of `Classes.token`.
+        Count of each token of the class, in the order of `Classes.token`.
     """
 
     number: Integers
@@ -61,7 +61,7 @@ class ClassSamples(NamedTuple):
 
 
 def classes_of(data: SequenceClasses) -> Classes:
-    """The arrays of a dataset."""
+    """Class arrays of a dataset."""
     row = {token: i for i, token in enumerate(data.contextual)}
     return Classes(
         label=np.array([data.index[c.next] for c in data.classes]),
@@ -73,7 +73,7 @@ def classes_of(data: SequenceClasses) -> Classes:
 
 
 def drawn(classes: Classes, frequency: Floats, samples: int, length: int, rng: np.random.Generator) -> ClassSamples:
-    """Samples of a class each, and of ``length`` tokens that are independent given the class."""
+    """Draw samples: a class, and ``length`` tokens that are independent given the class."""
     sizes = np.diff(classes.first)
     number = rng.choice(len(sizes), size=samples, p=frequency)
     count = np.zeros((samples, sizes.max()), dtype=np.int64)
@@ -93,9 +93,9 @@ def drawn(classes: Classes, frequency: Floats, samples: int, length: int, rng: n
 
 
 def urns(probability: Floats) -> tuple[Floats, Integers]:
-    """For each token's urn, the share of it that is the token's own, and the pair of tokens in it: the other one first.
+    """Urns of Walker's alias method: the share of each urn's own token, and its two tokens, the other one first.
 
-    A token is drawn by an urn, all of which are alike, and a place in it: Walker's alias method.
+    A token is drawn by a uniform urn and a position in it.
 
     >>> own, tokens = urns(np.array([0.5, 0.25, 0.25]))
     >>> own.tolist(), tokens.tolist()
@@ -109,24 +109,24 @@ def urns(probability: Floats) -> tuple[Floats, Integers]:
         own[rich] -= 1 - own[poor]
         if own[rich] < 1:
             small.append(large.pop())
-    own[small + large] = 1.0  # but for rounding
+    own[small + large] = 1.0  # up to rounding
     return own, np.stack([other, np.arange(len(probability))], axis=1)
 
 
 @compiled
 def tally(words: Words, length: int, shares: Words, tokens: Integers, count: Integers, rows: Integers) -> None:
-    """Add to those rows of ``count`` the ``length`` tokens that the halves of words choose, lower halves first.
+    """Add ``length`` tokens to the given rows of ``count``, drawn by the halves of random words, lower halves first.
 
-    A half times the number of urns is an urn, and below the point a place in it. Without a branch, of which a processor
-    would guess every other one wrong.
+    A half times the number of urns gives the urn as integer part and the position in it as fraction. The code has no
+    branch, because half of its predictions would fail.
 
     Parameters
     ----------
     words : (rows, half the tokens drawn, rounded up) array
     length : int
-        Tokens to draw for a row.
+        Tokens to draw per row.
     shares : (urns,) array
-        The share of each that is the token's own, times 2^32.
+        Share of each urn's own token, times 2^32.
     tokens : (urns, 2) array
     count : (all samples, tokens) array
     rows : (rows,) array

@@ -1,4 +1,4 @@
-"""Training on sampled sequences as section 8 does, at several step sizes on the same samples."""
+"""Training on sampled sequences as in section 8, at several step sizes on the same samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ from marginaudit.training.snap.sgd.samples import classes_of, drawn
 class Recipe:
     """Mini-batch training of Y and Z on sampled sequences.
 
-    The defaults are those of Syn-Medium. Syn-Small starts at "zero".
+    Defaults are those of Syn-Medium. Syn-Small starts at "zero".
 
-    Source: arXiv 2305.16380, section 8, and the settings that its authors published.
+    Source: arXiv 2305.16380, section 8, and the settings published by its authors.
 
     Attributes
     ----------
     updates : int
     batch : int
-        Samples of an update, over which the loss is averaged.
+        Samples per update; the loss is their mean.
     length : int
-        Contextual tokens of a sample, before its query.
+        Contextual tokens per sample, without the query.
     optimizer : "momentum" or "adam"
         v <- momentum v + g, w <- w - eta v; or Adam with the moments .9 and .999 and epsilon 1e-8.
     momentum : float
@@ -36,7 +36,7 @@ class Recipe:
     Raises
     ------
     ValueError
-        A number is out of its range, or a name unknown.
+        A number is out of range, or a name is unknown.
     """
 
     updates: int = 100
@@ -68,7 +68,7 @@ class Sampled:
     loss : (runs, updates) array
         Mean cross-entropy of each batch before its update, in nats.
     Z : (runs, updates + 1, queries, contextual) array
-        The rows of queries, in the order of `SequenceClasses.queries`, before and after each update.
+        Rows of queries, in the order of `SequenceClasses.queries`, before and after each update.
     Y : (runs, contextual, M) array
         After the last update; columns in the order of `SequenceClasses.tokens`, unnamed tokens last.
     """
@@ -80,7 +80,7 @@ class Sampled:
 
 
 def train_sampled(data: SequenceClasses, recipe: Recipe, rates: Sequence[tuple[float, float]], seed: int) -> Sampled:
-    """Y and Z trained from one start on one stream of samples, once for each pair (eta_Y, eta_Z).
+    """Train Y and Z from one start on one stream of samples, once for each pair (eta_Y, eta_Z).
 
     Parameters
     ----------
@@ -88,12 +88,12 @@ def train_sampled(data: SequenceClasses, recipe: Recipe, rates: Sequence[tuple[f
     recipe : Recipe
     rates : sequence of pairs
     seed : int
-        Of the samples and of the start: the same for all rates, so that runs differ by their rates alone.
+        Seed of the samples and the start, shared by all rates, so that runs differ only by rates.
 
     Raises
     ------
     ValueError
-        A rate that is negative or not finite.
+        A rate is negative or not finite.
 
     >>> from marginaudit.orders.snap import syn_medium
     >>> found = train_sampled(syn_medium(1), Recipe(updates=3), [(1.0, 1.0), (5.0, 1.0)], seed=0)
