@@ -1,4 +1,4 @@
-"""The one-layer transformer of eqs. 1 and 2 with its embedding and its three matrices, and its gradients."""
+"""One-layer transformer of eqs. 1 and 2, with embedding and three matrices, and its gradients."""
 
 from typing import NamedTuple
 
@@ -9,12 +9,12 @@ from marginaudit.orders.arrays import Floats, Integers
 
 
 class Parameters(NamedTuple):
-    """The trained parameters.
+    """Trained parameters.
 
     Attributes
     ----------
     U : (M, d) array
-        A row a token.
+        One row per token.
     W_Q, W_K, W_V : (d, d) arrays
     """
 
@@ -25,19 +25,19 @@ class Parameters(NamedTuple):
 
 
 def initial(M: int, d: int, rng: np.random.Generator) -> Parameters:
-    """Entries from the normal distribution of variance 1/d, so that embeddings are about orthonormal."""
+    """Initial parameters, normal with variance 1/d, so that embeddings are nearly orthonormal."""
     U, *matrices = (rng.normal(size=(rows, d)) / np.sqrt(d) for rows in (M, d, d, d))
     return Parameters(U, *matrices)
 
 
 def attention(at: Parameters, windows: Integers) -> Floats:
-    """b of each window, shape (windows, T - 1).
+    """Attention b of each window, shape (windows, T - 1).
 
     Parameters
     ----------
     at : Parameters
     windows : (windows, T) array
-        Tokens; the last of each is its query, to which it does not attend.
+        Tokens; the last one of a window is its query, which is not attended to.
 
     Source: arXiv 2305.16380, eq. 1.
     """
@@ -47,11 +47,11 @@ def attention(at: Parameters, windows: Integers) -> Floats:
 
 
 def gradients(at: Parameters, windows: Integers, following: Integers) -> tuple[float, Parameters]:
-    """Mean cross-entropy of the tokens that follow windows, and its derivatives.
+    """Mean cross-entropy of the tokens following the windows, and its derivatives.
 
     With u = sum_t b_t u_(x_t) and u' = u/|u|, the logits are U W_V u'.
 
-    Source: arXiv 2305.16380, eqs. 1 and 2; it normalizes X^T b in place of u, and says that practice normalizes u.
+    Source: arXiv 2305.16380, eqs. 1 and 2; the paper normalizes X^T b, and says that practice normalizes u.
     """
     U, W_Q, W_K, W_V = at
     many, root = len(windows), np.sqrt(U.shape[1])

@@ -1,4 +1,4 @@
-"""SGD of that transformer on windows of a text."""
+"""SGD of the one-layer transformer on windows of a text."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ class TextRecipe:
     d : int
         Width of the embedding.
     T : int
-        Tokens of a window, its query the last one.
+        Tokens per window, the query last.
     batch, updates : int
     longest : float
-        A longer gradient is cut to this norm, as in the settings that the authors published.
+        Gradient clipping norm, as in the settings published by the authors.
     held_out : float
-        The part of the text, its end, on which attention is looked at.
+        Share of the text, at its end, on which attention is evaluated.
     """
 
     d: int = 16
@@ -35,19 +35,19 @@ class TextRecipe:
 
     @property
     def least(self) -> int:
-        """Tokens that a text needs for both parts to have a window and the token after it."""
+        """Minimum length of a text in tokens: both parts need a window and the token after it."""
         return int(np.ceil((self.T + 1) / min(self.held_out, 1 - self.held_out))) + 1
 
 
 @dataclass(frozen=True, eq=False)
 class TrainedOnText:
-    """A run.
+    """Result of training on a text.
 
     Attributes
     ----------
     update : (records,) array
     entropy : (records,) array
-        Of b, in nats, the mean over held-out windows; at most ln(T - 1).
+        Mean entropy of b over held-out windows, in nats; at most ln(T - 1).
     loss : (records,) array
         Mean cross-entropy of held-out windows, in nats.
     parameters : tuple of Parameters, at the records
@@ -60,19 +60,19 @@ class TrainedOnText:
 
 
 def windows_of(tokens: Integers, T: int) -> tuple[Integers, Integers]:
-    """All windows of T tokens, and the token that follows each."""
+    """All windows of T tokens, and the token after each."""
     every = np.lib.stride_tricks.sliding_window_view(tokens, T + 1)
     return every[:, :-1], every[:, -1]
 
 
 def halves(tokens: Integers, recipe: TextRecipe) -> tuple[Integers, Integers]:
-    """Split the text: the training part, and the held-out end."""
+    """Split a text into the training part and the held-out end."""
     cut = len(tokens) - int(np.floor(len(tokens) * recipe.held_out))
     return tokens[:cut], tokens[cut:]
 
 
 def entropy_of(b: Floats) -> float:
-    """The mean entropy of distributions, in nats."""
+    """Mean entropy of distributions, in nats."""
     return float(-(b * np.log(np.where(b > 0, b, 1.0))).sum(axis=1).mean())
 
 
@@ -85,18 +85,18 @@ def train_on_text(
     at: Sequence[int],
     progress: Callable[[], None] = lambda: None,
 ) -> TrainedOnText:
-    """One step size for all parameters.
+    """Train on a text, with one step size for all parameters.
 
     Parameters
     ----------
     tokens : (tokens,) array
-        Numbers below M, at least `TextRecipe.least` of them.
+        Integers below M, at least `TextRecipe.least` of them.
     M : int
     recipe : TextRecipe
     eta : float
     seed : int
-        Of the start and of the batches.
-    at : updates at which attention is looked at, ascending, the last one being the last update
+        Seed of the start and the batches.
+    at : updates at which attention is evaluated, ascending, up to the last update
     progress : called after each update
     """
     rng = np.random.default_rng(seed)
