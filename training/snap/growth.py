@@ -1,4 +1,4 @@
-"""Zeros of exp(x) - (M-1) x, between which a row grows slowly (Lemma 8), and the ends of scan and snap."""
+"""Zeros of exp(x) - (M-1) x, the ends of a row's slow growth (Lemma 8), and the ends of scan and snap."""
 
 import numpy as np
 
@@ -14,9 +14,9 @@ def log_others(log_M: Floats) -> Floats:
 
 
 def smaller_zero(log_M: Floats) -> Floats:
-    """The zero x_0 < 1, from ln M up to 700; there is none below M = e + 1.
+    """Zero x_0 < 1, from ln M up to 700; M must be at least e + 1.
 
-    Newton's steps on the convex x - ln x - ln(M-1), from the side on which they stay.
+    Newton's method on the convex x - ln x - ln(M-1), from the side of monotone convergence.
 
     >>> f"{float(smaller_zero(np.log([1000.0]))[0]):.12g}"
     '0.0010020045112'
@@ -25,7 +25,7 @@ def smaller_zero(log_M: Floats) -> Floats:
 
 
 def larger_zero(log_M: Floats) -> Floats:
-    """The zero x_1 = (1+omega_1) ln M > 1, from any ln M: see `smaller_zero`.
+    """Zero x_1 = (1+omega_1) ln M > 1, from any ln M; see `smaller_zero`.
 
     >>> f"{float(larger_zero(np.log([1000.0]))[0]):.12g}"
     '9.11688271695'
@@ -40,12 +40,12 @@ def _newton(x: Floats, log_M: Floats) -> Floats:
 
 
 def omega_1(log_M: Floats) -> Floats:
-    """The larger zero is (1 + omega_1) ln M."""
+    """omega_1, with the larger zero (1 + omega_1) ln M."""
     return np.asarray(larger_zero(log_M) / log_M - 1)
 
 
 def omega_0(log_M: Floats) -> Floats:
-    """The smaller zero is M^(omega_0 - 1): eq. 50."""
+    """omega_0, with the smaller zero M^(omega_0 - 1) (eq. 50)."""
     return np.asarray((smaller_zero(log_M) - np.log1p(-np.exp(-log_M))) / log_M)
 
 
@@ -60,7 +60,7 @@ def snap_start(K: int, M: int, eta_Y: float) -> float:
     Raises
     ------
     ValueError
-        M is below 4: exp(x) - (M-1) x has no zero.
+        M is below 4, and exp(x) - (M-1) x has no zero.
 
     >>> f"{snap_start(K=2, M=5000, eta_Y=0.5):.6g}"
     '87.2507'
