@@ -24,7 +24,7 @@ Entries = Sequence[Sequence[Any]]
 """Balls, or power series of them."""
 
 SCALES = (0, 1, 3)
-"""Standard deviations of the entries of Y and Z at which gradients are compared; the source starts from 0."""
+"""Standard deviations of the random Y and Z of the gradient comparison. The source starts from 0."""
 
 CONTEXT = 6
 """Contextual tokens of a sequence, T - 1."""
@@ -32,7 +32,7 @@ CONTEXT = 6
 
 @dataclass(frozen=True)
 class DrawnSequence:
-    """A sequence drawn from a class, and random weights; indices are into ``vocabulary``.
+    """Sequence sampled from a class, with random weights. Indices point into ``vocabulary``.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class DrawnSequence:
 
 
 def drawn(run: ClassRun) -> list[DrawnSequence]:
-    """A sequence for each of `SCALES`, each from a class drawn by its frequency."""
+    """Sample one sequence for each of `SCALES`, its class drawn by frequency."""
     rng = np.random.default_rng(2305_16380)
     data, found = run.dataset, []
     for scale in SCALES:
@@ -87,7 +87,7 @@ def log_likelihood(at: DrawnSequence, Y: Entries, Z: Entries) -> Any:
 
 
 def derivative(at: DrawnSequence, of: str, row: int, column: int) -> flint.arb:
-    """dJ/dY or dJ/dZ at one entry, as the first coefficient of a power series: nothing is left out."""
+    """dJ/dY or dJ/dZ at one entry: exactly the first coefficient of a power series."""
     weights: dict[str, Entries] = {"Y": at.Y, "Z": at.Z}
     moved: list[list[Any]] = [list(line) for line in weights[of]]
     moved[row][column] = flint.arb_series([moved[row][column], 1], 2)
@@ -121,7 +121,7 @@ def printed(at: DrawnSequence) -> dict[str, flint.arb_mat]:
 
 @once_a_run
 def both_gradients(run: ClassRun) -> tuple[Series, Series]:
-    """The log-likelihood's own derivatives, then the printed ones: all entries, and sums of rows."""
+    """Derivatives of the log-likelihood, then the printed ones: all entries, and row sums."""
     found: list[flint.arb] = []
     stated: list[flint.arb] = []
     label = []

@@ -1,4 +1,4 @@
-"""Lemma 18 of arXiv 2305.16380: frequencies of tokens in a sequence are near their probabilities."""
+"""Lemma 18 of arXiv 2305.16380: token frequencies concentrate at their probabilities."""
 
 import numpy as np
 
@@ -15,15 +15,15 @@ from marginaudit.claims.standing import proved
 from marginaudit.training.snap.counts.binomial import Interval, chance_outside, spaced_counts
 
 LONGEST = 10**6
-"""Contextual tokens up to which chances are followed; beyond, it is Hoeffding's theorem."""
+"""Longest context with computed probabilities. Beyond, the lemma is Hoeffding's theorem."""
 
 MOST_PROBABILITIES = 20
-"""Distinct P(l|n) for which chances are followed, evenly through their order."""
+"""Distinct P(l|n) with computed probabilities, at evenly spaced ranks."""
 
 
 @once_a_run
 def misses(run: ClassRun) -> Chances:
-    """The chance that q_{l|n} misses the interval of eq. 136, and delta; by delta, P(l|n) and T - 1.
+    """Probability that q_{l|n} misses the interval of eq. 136, and delta, over a grid of delta, P(l|n) and T - 1.
 
     (T - 1) q_{l|n} is Bin(T - 1, P(l|n)).
     """

@@ -18,10 +18,10 @@ from marginaudit.training.snap.counts.quantiles import ranks
 ENTROPY = 2305_16380
 
 SEQUENCES = 4
-"""Short sequences on which identities are compared."""
+"""Number of short sequences to test the identities on."""
 
 CONTEXT = 8
-"""Contextual tokens of each, T - 1."""
+"""Contextual tokens of a short sequence, T - 1."""
 
 
 def identities(run: ClassRun, *, attention: bool) -> tuple[Series, Series]:
@@ -64,7 +64,7 @@ def identities(run: ClassRun, *, attention: bool) -> tuple[Series, Series]:
 
 
 def by_counts(*, attention: bool) -> Equal:
-    """Both are as their counts of tokens say."""
+    """Claim that attention and c equal their formulas in token counts."""
     return Equal(
         measure=lambda run: identities(run, attention=attention)[0],
         expected=lambda run: identities(run, attention=attention)[1],
@@ -72,27 +72,27 @@ def by_counts(*, attention: bool) -> Equal:
 
 
 FAR = 10**9
-"""Contextual tokens up to which attention is followed to its limit."""
+"""Longest context of the limit."""
 
 LAST_DECADE = 9
-"""Lengths in the last decade, both ends among them, from which a limit elsewhere would be seen."""
+"""Lengths in the last decade, including both ends, to detect a different limit."""
 
 SHARE = 0.1
-"""Attention is followed by this quantile of sequences."""
+"""Quantile of the sequences' likeness."""
 
 LEVEL = 1e-6
-"""The chance that the error bar of such a quantile misses it, for each length."""
+"""Failure probability of a quantile's error bar, for each length."""
 
 MOST_CLASSES = 4
-"""Classes whose attention is followed."""
+"""Most classes with sampled attention."""
 
 MOST_DRAWN = 4_000_000
-"""Counts drawn for each class, at most: of large vocabularies fewer sequences."""
+"""Most counts sampled for a class: large vocabularies get fewer sequences."""
 
 
 @once_a_run
 def likeness(run: ClassRun) -> Series:
-    """How alike attention and c are, 1 - |X^T b - c|_1/2 = sum over l of min((X^T b)_l, c_l), over T - 1 tokens.
+    """Overlap of attention and c, 1 - |X^T b - c|_1/2 = sum over l of min((X^T b)_l, c_l), over T - 1 tokens.
 
     Of the sequences drawn from each class, at a random z, the quantile `SHARE`, and of the classes the least. The error
     bar lies between order statistics: a binomial count of sequences below the quantile is beyond either with a chance
@@ -128,12 +128,12 @@ def likeness(run: ClassRun) -> Series:
 
 
 def once_drawn(run: ClassRun) -> float:
-    """Contextual tokens among which every token of a class is likely drawn ten times: attention is near c then."""
+    """Context length that likely has every token of a class ten times, so that attention is near c."""
     return max(1e3, 10 / float(run.dataset.P[run.dataset.P > 0].min()))
 
 
 def order_statistics(seeds: int) -> tuple[int, int]:
-    """Ranks i < j, from 1, between whose order statistics the quantile `SHARE` lies; 0 and seeds + 1: nothing known."""
+    """Ranks i < j, from 1, of the order statistics around the quantile `SHARE`. 0 and seeds + 1 mean unbounded."""
     low, high = ranks(seeds, SHARE, LEVEL / 2)
     return high + 1, low + 1
 
