@@ -19,15 +19,15 @@ from marginaudit.orders.balls import upper_end
 from marginaudit.training.snap.balls.matrices import BITS, column, dual, features, softmax
 
 MOST_CLASSES = 12
-"""More classes are represented by a random part: Lemma 3 is about any set of classes."""
+"""Most classes in Lemma 3's matrices. A random subset replaces a larger set, as Lemma 3 is about any set of classes."""
 
 SPARE_COLUMNS = 2
-"""Tokens that are no next token, in Lemma 3's matrices."""
+"""Columns of Lemma 3's matrices for tokens other than next tokens."""
 
 
 @dataclass(frozen=True)
 class Moves:
-    """The change of W in a step of the modified gradient, the printed one, and the longest F E' e_n."""
+    """Change of W in one step of the modified gradient, the printed change, and the longest F E' e_n."""
 
     found: Series
     stated: Series
@@ -36,7 +36,7 @@ class Moves:
 
 @once_a_run
 def moves(run: ClassRun) -> Moves:
-    """W-dot = F^T Y-dot of eq. 26 at a random Y, from whole matrices, and eq. 8; both over eta_Y."""
+    """W-dot/eta_Y at a random Y: F^T Y-dot of eq. 26 from whole matrices, and eq. 8."""
     rng = np.random.default_rng(2305_16380)
     classes = some_classes(run, MOST_CLASSES)
     names = [run.dataset.next_tokens[n] for n in classes]

@@ -19,14 +19,14 @@ from marginaudit.training.snap.limit.overlap import overlap
 from marginaudit.training.snap.limit.recursion import h_star
 
 ALONE = 10_000
-"""SGD steps on one class with the dataset's M, at most."""
+"""Most SGD steps on one class with the dataset's M."""
 
 
 @once_a_run
 def one_class(run: ClassRun) -> tuple[Series, Series]:
-    """SGD with the modified gradient of Lemma 3 on one class from Y = 0, and eqs. 31 to 33, all in ball arithmetic.
+    """One-class SGD with the modified gradient of Lemma 3 from Y = 0, and eqs. 31 to 33, in ball arithmetic.
 
-    Nothing of the dataset but M is smaller: a few classes, M' tokens, and eta_Y.
+    Uses a few classes of the dataset, M' tokens and its eta_Y. Of the data only M is reduced.
     """
     classes = some_classes(run, DENSE_CLASSES)
     M = min(run.M, DENSE_TOKENS)

@@ -1,4 +1,4 @@
-"""Remark 1 of arXiv 2305.16380: the rows of W = F^T Y where all overlaps are equal."""
+"""Remark 1 of arXiv 2305.16380: the rows of W = F^T Y for equal overlaps."""
 
 import math
 
@@ -24,24 +24,24 @@ from marginaudit.training.snap.limit.recursion import h_star
 PROOF = PAGE + "21-snapremark1rederived"
 
 ROUNDS = 10_000
-"""Rounds in which each class is drawn once, at most."""
+"""Most rounds of SGD. A round draws each class once."""
 
 MOST_STEPS = 60_000
-"""SGD steps of all rounds together."""
+"""Most SGD steps in total."""
 
 MOST_CLASSES = 12
-"""Classes with equal overlaps on which Remark 1 is judged, at most."""
+"""Most classes with equal overlaps for judging Remark 1."""
 
 FLOW = (1e-6, 1e-3, 0.1, 1.0, 5.0, 15.0, 40.0)
-"""M tau at which the flow of eq. 7 is compared with its closed form."""
+"""Values of M tau for comparing the flow of eq. 7 with its closed form."""
 
 
 @once_a_run
 def in_turn(run: ClassRun) -> tuple[Series, Series]:
-    """Rows of W after rounds of SGD as in eq. 7, each class once a round, and eq. 43; classes beyond the first like it.
+    """Rows of W after rounds of SGD by eq. 7, each class once a round, and eq. 43.
 
-    Entries of the row of the class drawn first: its own next token, another class's, and one of a token that is no
-    next token, where there is one.
+    Entries of the row of the class drawn first: its own next token, another class's, and, if one exists, a token that
+    is never a next token. The rows of the other classes are analogous.
     """
     K, M = min(run.K, MOST_CLASSES), run.M
     rho = float(run.dataset.overlap.E[1, 0])
@@ -120,21 +120,21 @@ def flow(run: ClassRun) -> tuple[Series, Series]:
 
 
 def closed(tau: flint.arb_series, rho: flint.arb, K: int, M: int) -> tuple[flint.arb_series, flint.arb_series]:
-    """x and y, the logits of a class's own next token and of another's over a token that is none."""
+    """x and y: logits of a class's own next token and of another's, relative to a token that is none."""
     a = 1 + rho * (M - 1)
     y = -(((1 - rho) + rho * M * (-tau * a).exp()) / a).log()
     return tau * (M * (1 + rho * (K - 1))) - y * (K - 1), y
 
 
 def no_overlap_of_two(run: ClassRun) -> str | None:
-    """Why there is no overlap rho, or nothing is computed; or None."""
+    """Reason why there is no overlap rho or no computation, or None."""
     if run.K == 1:
         return "There is one class, and no overlap of two."
     return first_of(no_inverse, no_growth)(run)
 
 
 def agrees(run: ClassRun) -> str | None:
-    """Why eq. 43 is not seen to be wrong, or None: at other classes' next tokens or, where all are, in round 1."""
+    """Reason why eq. 43 is not refuted, or None: at other next tokens or, if every token is one, in round 1."""
     silent = one_class(run) or (None if common_tokens(run.dataset) else "the classes share no token")
     if silent is not None or run.K < run.M:
         return silent
@@ -146,7 +146,7 @@ def agrees(run: ClassRun) -> str | None:
 def _first_round(run: ClassRun) -> flint.arb:
     """Excess of class 1's own logit over eq. 43 after each class was drawn once, over rho eta_Y.
 
-    K = M. The logit is eta_Y (1 - 1/M - rho sum over n > 1 of alpha_n), alpha_n what class n then gives that token.
+    K = M. The logit is eta_Y (1 - 1/M - rho sum over n > 1 of alpha_n), alpha_n the softmax of class n at that token.
     """
     K, rho, eta = run.K, float(run.dataset.overlap.E[1, 0]), run.eta_Y
     with flint.ctx.workprec(BITS - 2 * min(0, math.frexp(rho)[1] + math.frexp(eta)[1])):
