@@ -1,4 +1,4 @@
-"""Eq. 64 of arXiv 2305.16380, in the proof of Lemma 11: how fast the share g of h falls."""
+"""Eq. 64 of arXiv 2305.16380, in the proof of Lemma 11: the rate of decay of the share g of h."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from marginaudit.training.snap.limit.continuous import continuous
 PROOF = PAGE + "82-snapeq64rederived"
 
 RECORDS = 40
-"""Recorded steps at which g is differentiated."""
+"""Number of recorded steps to differentiate g at."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """M h(s), its share g(s) = 1/(M-1+exp(M h(s))), and how fast h and g change, in balls."""
+    """M h(s), its share g(s) = 1/(M-1+exp(M h(s))), and the derivatives of h and g, in balls."""
 
     x: arb
     g: arb

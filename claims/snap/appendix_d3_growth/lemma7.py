@@ -15,7 +15,7 @@ from marginaudit.claims.standing import proved
 from marginaudit.training.snap.limit.recursion import gap, h_star
 
 RATES = np.geomspace(1, 1e-6, 13)
-"""The eta_Y along which Lemma 7 is swept."""
+"""Step sizes eta_Y of Lemma 7's sweep."""
 
 
 def gaps(run: ClassRun) -> Series:
@@ -27,7 +27,7 @@ def gaps(run: ClassRun) -> Series:
 
 
 def largest_lag(M: int, eta_Y: float) -> tuple[float, float] | None:
-    """The lag at the last step s <= ln M/eta_Y, h*(s) = h(s + lag), and its error; None where that is none.
+    """The lag at the last step s <= ln M/eta_Y, h*(s) = h(s + lag), and its error; None without such a step.
 
     The lag never decreases.
 
@@ -93,7 +93,7 @@ LEMMA7_GAP = Claim(
 
 
 def caught_up(run: ClassRun) -> float:
-    """(ln M + exp(eta_Y))/eta_Y: from about there on h has passed the first step of h*."""
+    """(ln M + exp(eta_Y))/eta_Y: about the step at which h passes the first step of h*."""
     return float((np.log(run.M) + np.exp(run.eta_Y)) / run.eta_Y)
 
 

@@ -1,4 +1,4 @@
-"""Lemma 8 of arXiv 2305.16380: where exp(Mh) <= (M-1) M h."""
+"""Lemma 8 of arXiv 2305.16380: the interval of exp(Mh) <= (M-1) M h."""
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from marginaudit.training.snap.growth import larger_zero, omega_0, omega_1, smal
 PROOF = PAGE + "58-snaplemma8-for-m-at-least-4"
 
 EDGE = 1e-6
-"""Relative distance from a zero at which the two sides are told apart."""
+"""Relative distance from a zero for comparing the two sides."""
 
 LOG_VOCABULARIES = np.geomspace(np.log(1000), 690, 61)
-"""The ln M along which omega_0 and omega_1 are swept: M to 1e299."""
+"""ln M of the sweep of omega_0 and omega_1: M to 1e299."""
 
 
 def sides(run: ClassRun) -> Series:

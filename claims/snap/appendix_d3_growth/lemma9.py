@@ -37,7 +37,7 @@ SCAN_PROOF = PAGE + "13-snaplemma9scanrederived"
 READING = f"{IN_RANGE_R} (Remark 3). h is the continuous one, at t/K. {ONE_CONSTANT}."
 
 UNDER_WAY = "K (2 (M-1) x_0 - 1)/(M eta_Y)"
-"""From where on exp(Mh) <= (M-1) M h, x_0 the smaller zero of exp(x) - (M-1) x."""
+"""Start of exp(Mh) <= (M-1) M h, x_0 the smaller zero of exp(x) - (M-1) x."""
 
 
 def under_way(run: ClassRun) -> float:
@@ -52,7 +52,7 @@ def from_start(run: ClassRun) -> Floats:
 
 
 def once_under_way(run: ClassRun) -> Floats:
-    """`scan_times` from `under_way` on, a little later so that rounding does not decide."""
+    """`scan_times` from slightly after `under_way`, a margin for rounding."""
     first, t = under_way(run) * (1 + 1e-6), scan_times(run)
     return np.concatenate([[first], t[t > first]])
 

@@ -19,7 +19,7 @@ PROOF = PAGE + "11-snapremark2rederived"
 def proved_lag(run: ClassRun) -> Series:
     """Lower bound on the lag, (ln(eta_Y s/2) - eta_Y)/2, along ln s: docs/proofs-snap.md, section 1.1.
 
-    It is proved for eta_Y s >= 4 ln M + 8. The first s is such, and makes it at least 1.
+    Proved for eta_Y s >= 4 ln M + 8. The first s satisfies this and makes the bound at least 1.
     """
     shift = np.log(run.eta_Y / 2) - run.eta_Y
     first = max(np.log((4 * np.log(run.M) + 8) / run.eta_Y), 2 - shift)
@@ -90,12 +90,12 @@ REMARK2 = Claim(
 
 
 def _near(run: ClassRun) -> Recursion:
-    """h* after the recorded steps that are taken one by one."""
+    """h* at the recorded steps within reach of single steps."""
     return h_star(run.steps[run.steps <= TAKEN], run.M, run.eta_Y)
 
 
 def lag(run: ClassRun) -> Series:
-    """How much later h is where h* is."""
+    """Delay of h behind h*."""
     found = _near(run)
     return series(found.lag.value, radius=found.lag.error, step=found.step, clock="s")
 
@@ -106,7 +106,7 @@ def _integral(run: ClassRun) -> Floats:
 
 
 def no_step_near(run: ClassRun) -> str | None:
-    """Why no lag is compared, or None."""
+    """Reason for skipping the comparison of lags, or None."""
     if reason := no_recorded_growth(run):
         return reason
     if run.steps[0] > TAKEN:

@@ -29,7 +29,7 @@ def _log_M(run: ClassRun) -> Floats:
 
 
 def first_rate(run: ClassRun) -> Series:
-    """M^-(1-omega_0), which is the smaller zero x_0 of Lemma 8."""
+    """M^-(1-omega_0), the smaller zero x_0 of Lemma 8."""
     L = _log_M(run)
     return by_formula((omega_0(L) - 1) * L, label=("M^-(1-omega_0)",), log=True)
 
@@ -48,7 +48,7 @@ def first_steps(run: ClassRun) -> Series:
 
 
 def sides_in_time(run: ClassRun) -> Series:
-    """ln(exp(Mh)/((M-1) Mh)) from t = 1 up to where M h is Lemma 8's larger zero, and of the inverse beyond."""
+    """ln(exp(Mh)/((M-1) Mh)) from t = 1 until M h reaches Lemma 8's larger zero, then of the inverse."""
     zero = (2 * (run.M - 1.0) * float(larger_zero(_log_M(run))[0]) - 1) / (run.M * run.eta_Y)
     before, after = np.geomspace(1, zero * (1 - EDGE), 200), np.geomspace(zero * (1 + EDGE), 1e12 * zero, 100)
     t, sign = np.concatenate([before, after]), np.repeat([1.0, -1.0], [len(before), len(after)])

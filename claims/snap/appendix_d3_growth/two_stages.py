@@ -19,16 +19,16 @@ from marginaudit.training.snap.growth import scan_end, snap_start
 from marginaudit.training.snap.limit.continuous import continuous, gamma
 
 BEFORE = np.geomspace(1e-6, 1, 121)
-"""Times of the scan, over its last."""
+"""Times of the scan, relative to its last."""
 
 AFTER = np.geomspace(1, 1e12, 121)
-"""Times of the snap, over its first."""
+"""Times of the snap, relative to its first."""
 
 Shape = Callable[[ClassRun, Floats], Floats]
 
 
 def beyond_steps(run: ClassRun) -> str | None:
-    """Why the corrected statements say nothing, or None.
+    """Reason why the corrected statements do not apply, or None.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def scan_times(run: ClassRun) -> Floats:
 
 
 def from_first_step(run: ClassRun, t: Floats) -> Floats:
-    """Times from t = K on, where h is at 1."""
+    """Times from t = K on, starting at h(1)."""
     return np.unique(np.concatenate([[float(run.K)], t[t >= run.K]]))
 
 
