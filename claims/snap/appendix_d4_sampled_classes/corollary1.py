@@ -1,4 +1,4 @@
-"""Corollary 1 of arXiv 2305.16380: how fast the residuals e_n - alpha_n fall."""
+"""Corollary 1 of arXiv 2305.16380: the rate of decay of the residuals e_n - alpha_n."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -53,14 +53,14 @@ PROOF = PAGE + "28-snapcorollary1"
 REDERIVED_PROOF = PAGE + "26-snapcorollary1rederived"
 
 NEAR, LATE = 0.3, 5
-"""Distance of the counts from N-bar, and the constant there: docs/proofs-snap.md, section 2.6."""
+"""Distance of the counts from N-bar, and the constant at that distance (docs/proofs-snap.md, section 2.6)."""
 
 EARLY_STEPPED, LATE_STEPPED = 10.4, 52
 """Constants of both printed bounds on sigma (docs/proofs-snap.md, section 2.8)."""
 
 
 def eq_71(run: ClassRun, law: FluctuationLaw) -> Series:
-    """(M-1)/(M-1+exp(M h(N-bar))) (1+sigma_n) zeta_n of each class, h the law's."""
+    """(M-1)/(M-1+exp(M h(N-bar))) (1+sigma_n) zeta_n of each class, h of the law."""
     at, M = rows_at(run, law), run.M
     [share] = enclosures(at.mean.share)
     left = [(1 + sigma) * share for sigma in enclosures(at.sigma)]
@@ -73,12 +73,12 @@ def _eq71(law: FluctuationLaw) -> Equal:
 
 
 def sigmas(run: ClassRun, delta: float, *, late: bool, any_delta: bool = False) -> Series:
-    """The (1-delta)-quantile of |sigma| of a class, along N, h standing for h*; all classes have one law.
+    """(1-delta)-quantile of |sigma| of a class along N, with h for h*. All classes have the same distribution.
 
     Raises
     ------
     BeyondTheRun
-        No N of which it is spoken is recorded.
+        The run records no N that the statement covers.
     """
     found = drawn(run, stepped_fluctuation)
     step = found.step
@@ -92,7 +92,7 @@ def sigmas(run: ClassRun, delta: float, *, late: bool, any_delta: bool = False) 
 
 
 def late_from(run: ClassRun, delta: float, N: NDArray[np.int64]) -> NDArray[np.float64]:
-    """10 (K sqrt(N ln(1/delta)) + t_0), t_0 = 2 K (1+omega_1) ln M/eta_Y where the snap starts."""
+    """10 (K sqrt(N ln(1/delta)) + t_0), t_0 = 2 K (1+omega_1) ln M/eta_Y the start of the snap."""
     return np.asarray(MUCH_GREATER * (run.K * np.sqrt(N * np.log(1 / delta)) + run.snap_start))
 
 
@@ -103,7 +103,7 @@ def growing(delta: float) -> Callable[[ClassRun, NDArray[np.float64]], ArrayLike
 
 @once_a_run
 def sigma_beyond(run: ClassRun, *, late: bool) -> Chances:
-    """The chance of sigma_n = g(N_n + lag)/g(N-bar) - 1 beyond eta_Y R or, late, 5 R/N-bar; R is in the statement."""
+    """Probability of sigma_n = g(N_n + lag)/g(N-bar) - 1 beyond eta_Y R or, late, 5 R/N-bar, R as in the statement."""
     at = means(enough(run), run.K, run.M, run.eta_Y)
 
     def missed(delta: float) -> Missed:
@@ -122,9 +122,9 @@ def sigma_beyond(run: ClassRun, *, late: bool) -> Chances:
 
 @once_a_run
 def stepped_sigma_beyond(run: ClassRun, *, late: bool) -> Chances:
-    """The chance of sigma_n beyond 10.4 eta_Y sqrt(N ln(1/delta)) or, late, 52 K/sqrt(N) sqrt(ln(1/delta)), h* for h.
+    """Probability of sigma_n, h* for h, beyond 10.4 eta_Y sqrt(N ln(1/delta)) or, late, 52 K/sqrt(N) sqrt(ln(1/delta)).
 
-    H*(k) is h(k + lag), with a lag that grows with k; it is taken as anything from 0 to that of N.
+    H*(k) is h(k + lag), with a lag that grows with k. The lag ranges over 0 to that of N.
     """
     at = means(enough(run), run.K, run.M, run.eta_Y)
     x = h_star(at.mean.astype(np.int64), run.M, run.eta_Y).level.logit

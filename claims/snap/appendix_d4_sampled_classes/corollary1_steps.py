@@ -18,7 +18,7 @@ RESIDUALS = 10.0 ** np.arange(1, 8)
 """1/epsilon, over six decades."""
 
 LARGE_M = 10**9
-"""The M at which steps are swept along eta_Y: range R leaves many decades of eta_Y there."""
+"""M of the sweep along eta_Y: large enough for many decades of eta_Y in range R."""
 
 HALVINGS = 64
 """Bisections, enough to find a whole number in float64."""
@@ -27,10 +27,10 @@ EVIDENCE = 10.0 ** np.arange(9)
 """ln(1/delta)."""
 
 SMALL_LEVELS = (0.5, 0.1, 0.01, 1e-6, 1e-30)
-"""The delta at which steps are counted."""
+"""Values of delta for counting steps."""
 
 STRICTEST = DELTAS[1]
-"""The delta at which steps are swept."""
+"""delta of the sweeps."""
 
 
 def steps_of_a_class(
@@ -38,7 +38,7 @@ def steps_of_a_class(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Least and most steps S on one class until its residual is epsilon: M - 1 + exp(M h) = sqrt(M (M-1))/epsilon.
 
-    By Lemma 6 the continuous h is there at s = (exp(x) - 1 + (M-1) x)/(M eta_Y), and h* no later. It leads by a lag of
+    By Lemma 6 the continuous h has it at s = (exp(x) - 1 + (M-1) x)/(M eta_Y), and h* no later. It leads by a lag of
     at most exp(eta_Y)/2 (ln((M - 1 + exp(x))/M) + eta_Y): see `marginaudit.training.snap.limit.recursion.h_star`.
     """
     x = np.log(np.sqrt(M * (M - 1)) * inverse - (M - 1))
@@ -48,9 +48,9 @@ def steps_of_a_class(
 
 
 def first_steps(K: int, delta: float) -> int:
-    """The least N >= 10 K^2 with N-bar >= 10 Delta, from where Corollary 1 speaks.
+    """The least N >= 10 K^2 with N-bar >= 10 Delta, where Corollary 1 starts to apply.
 
-    There N/K + 1 > 10 sqrt(N ln(1/delta)), and it is so at every N with N/K >= 10 sqrt(N ln(1/delta)) + 10.
+    N-bar >= 10 Delta requires N/K + 1 > 10 sqrt(N ln(1/delta)) and follows from N/K >= 10 sqrt(N ln(1/delta)) + 10.
     """
     half = MUCH_GREATER / 2 * K * sqrt(log(1 / delta))
     least = max(MUCH_GREATER * K**2, floor((half + sqrt(max(half**2 - K, 0.0))) ** 2 * (1 - 1e-12)))
@@ -65,7 +65,7 @@ def spoken_of(N: NDArray[np.int64], K: int, delta: float) -> NDArray[np.bool_]:
 
 
 def largest_residual(run: ClassRun) -> float:
-    """1/epsilon, a power of ten, from where on the N with small residuals are spoken of: it takes 1/epsilon = N/K."""
+    """Least 1/epsilon, a power of ten, at which Corollary 1 covers the N with small residuals: 1/epsilon = N/K."""
     return float(10.0 ** max(1, ceil(log10(first_steps(run.K, STRICTEST) / run.K))))
 
 
@@ -112,27 +112,27 @@ def rate(run: ClassRun, M: ArrayLike, eta: ArrayLike, inverse: ArrayLike) -> NDA
 
 
 def undrawn(run: ClassRun) -> Series:
-    """The last N after which some class is undrawn, its residual near 1, with a chance above delta; along ln(1/delta).
+    """Last N with an undrawn class, its residual near 1, at a probability above delta; along ln(1/delta).
 
-    A class is with a chance of (1-1/K)^N.
+    A class is undrawn with probability (1-1/K)^N.
     """
     return by_formula(np.floor(EVIDENCE / -np.log1p(-1 / run.K)), step=EVIDENCE, clock="ln(1/delta)")
 
 
 def first_spoken_of(run: ClassRun, delta: float) -> float:
-    """The first N of which Corollary 1 speaks: from there on its number of steps serves this delta."""
+    """``least_for`` this delta alone: the first N covered by Corollary 1."""
     return first_steps(run.K, delta)
 
 
 def least_for_any(run: ClassRun, delta: float) -> float:
-    """8 K ln(K/delta), with which the number of steps serves every delta."""
+    """``least_for`` every delta: 8 K ln(K/delta)."""
     return 8 * run.K * log(run.K / delta)
 
 
 def steps_enough(run: ClassRun, least_for: Callable[[ClassRun, float], float]) -> tuple[Series, NDArray[np.float64]]:
-    """N until all residuals are epsilon by the union bound, and the most that is proved of it.
+    """N until all residuals are epsilon by the union bound, and its proved upper bound.
 
-    That is 2 K S or, if it is more, ``least_for`` a delta; S of a class.
+    The upper bound is the larger of 2 K S, S of a class, and ``least_for`` a delta.
     """
     K = run.K
     M, eta, inverse = (np.asarray(x, dtype=np.float64) for x in np.broadcast_arrays(run.M, run.eta_Y, RESIDUALS))

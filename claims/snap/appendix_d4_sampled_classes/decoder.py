@@ -19,11 +19,11 @@ from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.fluctuation import Fluctuation, FluctuationLaw, fluctuation
 
 OPERATIONS = 300_000
-"""Most operations of SGD on balls, times their digits over those of a float64."""
+"""Budget of SGD on balls: operations times digits, in digits of a float64."""
 
 
 def sequence(run: ClassRun) -> NDArray[np.int64]:
-    """Classes drawn by one seed in t = 10 K^2 steps, fewer where that would take too long."""
+    """Classes drawn by one seed in t = 10 K^2 steps, or fewer within the budget."""
     late_steps(run, 1)
     digits = 2 + bits_a_step(run.overlap, run.eta_Y)
     steps = min(MUCH_GREATER * run.K**2, max(1, int(OPERATIONS / run.K**2 / digits)))
@@ -48,24 +48,24 @@ def rows_at(run: ClassRun, law: FluctuationLaw = fluctuation) -> Fluctuation:
 
 
 def entries(run: ClassRun, matrix: arb_mat, *more: str) -> Series:
-    """Entries of a matrix with a row a class, and more rows of these names."""
+    """Entries of a matrix with a row per class, then the named extra rows."""
     columns = (*run.dataset.next_tokens, "any other token")[: run.M]  # for K = M there is no other
     label = tuple(f"{n}, {column}" for n in (*run.dataset.next_tokens, *more) for column in columns)
     return enclosing((x for row in matrix.tolist() for x in row[: len(columns)]), label=label)
 
 
 def residuals(run: ClassRun) -> Series:
-    """e_n - alpha_n of each class, from the softmax of F^T Y after those steps."""
+    """e_n - alpha_n of each class, from the softmax of F^T Y after `sequence`."""
     return entries(run, residual_rows(run.overlap, descended_run(run), run.M))
 
 
 def size_of(side: Callable[[ClassRun], Series]) -> Callable[[ClassRun], NDArray[np.float64]]:
-    """The largest entry, which rounding is relative to."""
+    """The largest entry: the scale of rounding."""
     return lambda run: np.asarray(np.abs(side(run).value).max())
 
 
 def leading(run: ClassRun) -> str:
-    """Note on the excess of h* over h where eq. 71 is compared."""
+    """Note on the excess of h* over h at the steps of eq. 71's comparison."""
     N = counts(run)
     star, h = fluctuation(N, run.M, run.eta_Y).rows.h.value, continuous(N, run.M, run.eta_Y).h.value
     lead = float(np.max(star[N > 0] / h[N > 0] - 1))

@@ -1,4 +1,4 @@
-"""The numbers of steps N at which statements on uniform classes are judged: from N >> K^2 and N-bar >> Delta on."""
+"""Step counts N for statements on uniform classes: from N >> K^2 and N-bar >> Delta on."""
 
 from math import ceil, log, log10
 
@@ -12,15 +12,15 @@ from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.training.snap.counts.mean_counts import radius_of
 
 MAY_BE_UNDRAWN = "a class may never be drawn: there are two"
-"""Refutation of statements with probability 1 - delta that do not restrict delta; see `one_class`."""
+"""Refutation of statements with probability 1 - delta for unrestricted delta; see `one_class`."""
 
 DECADES = 7
-"""Decades of N from where a statement speaks."""
+"""Decades of N after the first that a statement covers."""
 
 A_DECADE = 4
 
 FARTHEST = 10**12
-"""Largest N of which binomial tails are computed."""
+"""Largest N with computed binomial tails."""
 
 
 def enough_steps(run: ClassRun, delta: float = 1.0) -> float:
@@ -29,22 +29,22 @@ def enough_steps(run: ClassRun, delta: float = 1.0) -> float:
 
 
 def enough(run: ClassRun, delta: float = 1.0) -> Integers:
-    """N of `DECADES` from where N >> K^2 and N-bar >> Delta on."""
+    """`DECADES` of N from N >> K^2 and N-bar >> Delta on."""
     return within(steps_from(enough_steps(run, delta)), run, delta)
 
 
 def within(N: Integers, run: ClassRun, delta: float) -> Integers:
-    """The N with N-bar >> Delta; rounding up can exclude the first."""
+    """Restrict to N with N-bar >> Delta: rounding up can exclude the first."""
     return N if delta == 1 else N[MUCH_GREATER * radius_of(N, delta) <= -(-N // run.K)]
 
 
 def steps_from(first: float, farthest: float = 0.0) -> Integers:
-    """`A_DECADE` of N a decade, `DECADES` from the first on, or to the farthest if that is more.
+    """`A_DECADE` values of N a decade, for `DECADES` from the first on, or to the farthest if that is later.
 
     Raises
     ------
     BeyondTheRun
-        Too late for binomial tails in float64.
+        N is too large for binomial tails in float64.
     """
     if first * 1e3 > FARTHEST:
         raise BeyondTheRun(f"it speaks from N = {first:.4g} on, beyond which no chance is computed here")
@@ -54,12 +54,12 @@ def steps_from(first: float, farthest: float = 0.0) -> Integers:
 
 
 def nothing_fluctuates(run: ClassRun) -> str | None:
-    """Why counts are certain, or None."""
+    """Reason why the counts are deterministic, or None."""
     return "There is one class, N_n = N, and nothing fluctuates." if run.K == 1 else None
 
 
 def no_fluctuation(run: ClassRun) -> str | None:
-    """Why nothing fluctuates, or h is not computed; or None."""
+    """Reason why the counts are deterministic or h is not computed, or None."""
     return nothing_fluctuates(run) or no_growth(run)
 
 

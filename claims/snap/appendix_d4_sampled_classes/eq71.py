@@ -18,7 +18,7 @@ PROOF = PAGE + "85-snapeq71"
 
 
 def with_shares(run: ClassRun, law: FluctuationLaw) -> Series:
-    """(M-1)/(M-1+exp(M h(N_n))) zeta_n of each class, h the law's."""
+    """(M-1)/(M-1+exp(M h(N_n))) zeta_n of each class, h of the law."""
     return entries(run, rows_of(enclosures(law(counts(run), run.M, run.eta_Y).rows.share), run.M))
 
 

@@ -26,18 +26,18 @@ from marginaudit.training.snap.counts.binomial import Interval, chance_outside, 
 PROOF = PAGE + "22-snaplemma10-and-snaplemma10rederived"
 
 LARGE_ENOUGH = "N ln(2/delta) >= 2 (sqrt(2)+1)^2"
-"""Where the second bound of eq. 58 is not below the first."""
+"""Condition for the second bound of eq. 58 to be at least the first."""
 
 LARGEST_N = 10**6
-"""Steps up to which chances are followed; beyond, it is Hoeffding's theorem."""
+"""Most steps with computed probabilities. Beyond, the lemma is Hoeffding's theorem."""
 
 ENOUGH = 2 * (sqrt(2) + 1) ** 2
-"""sqrt(x/2) + 1 <= sqrt(x) exactly for x of this size on."""
+"""Threshold of x for sqrt(x/2) + 1 <= sqrt(x)."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Grids of delta, P(n) and N, flat, with the chance that N_n misses eq. 58's first and second interval.
+    """Grids of delta, P(n) and N, flat, with the probability that N_n misses eq. 58's first and second interval.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Counts:
     first, second : Series and array
         The two sides of the chain of eq. 58.
     missed : tuple of Series
-        The chance of each.
+        Probability for each interval.
     """
 
     delta: Floats
@@ -56,7 +56,7 @@ class Counts:
 
 
 def frequencies(dataset: SequenceClasses, most: int = 20) -> list[Fraction]:
-    """At most ``most`` of the distinct P(n), exact, the least and the greatest among them."""
+    """At most ``most`` of the distinct P(n), exact, including the least and the greatest."""
     weights = [Fraction(weight) for weight in dataset.weights or (1.0,) * dataset.K]
     total = sum(weights)
     found = sorted({weight / total for weight in weights})
@@ -92,7 +92,7 @@ def every(run: ClassRun) -> NDArray[np.bool_]:
 
 
 def enough(run: ClassRun) -> NDArray[np.bool_]:
-    """Entries with N ln(2/delta) of `ENOUGH` at least."""
+    """Entries with N ln(2/delta) >= `ENOUGH`."""
     found = counts(run)
     return np.asarray(found.N * np.log(2 / found.delta) >= ENOUGH)
 
@@ -103,7 +103,7 @@ def many_steps(run: ClassRun) -> NDArray[np.bool_]:
 
 
 def _rarely(which: int, kept: Kept) -> Bounded:
-    """The chance that N_n misses the first or the second interval is at most delta."""
+    """Judgement that N_n misses the first or the second interval with probability at most delta."""
     return Bounded(
         measure=lambda run: counts(run).missed[which].taken(kept(run)),
         upper=lambda run, _: counts(run).delta[kept(run)],
@@ -111,7 +111,7 @@ def _rarely(which: int, kept: Kept) -> Bounded:
 
 
 def _lemma10(first: Kept, chain: Kept) -> Parts:
-    """Eq. 58: its first bound at some entries, the chain with the second at others."""
+    """Claim of eq. 58: its first bound at some entries, the chain with the second at others."""
     return Parts(
         {
             "The chance of more than the first bound": _rarely(0, first),
@@ -125,7 +125,7 @@ def _lemma10(first: Kept, chain: Kept) -> Parts:
 
 
 def _few_steps(run: ClassRun) -> str | None:
-    """Why no number of steps that is followed is large enough, or None."""
+    """Reason why all computed numbers of steps are too small, or None."""
     least = MUCH_GREATER * run.K**2
     if least > LARGEST_N:
         raise NotFollowed(f"chances are followed up to N = {LARGEST_N:.0e}, and the statement speaks from {least} on")

@@ -34,34 +34,34 @@ from marginaudit.training.snap.growth import larger_zero
 PROOF = PAGE + "23-snaplemma11-and-snaplemma11any-delta"
 
 SHOWN_LEVELS = (0.1, 0.01)
-"""The delta at which hidden constants are fitted."""
+"""Values of delta for fitting hidden constants."""
 
 LARGE_M = np.rint(np.geomspace(1e3, 1e9, 13)).astype(np.int64)
-"""Other vocabularies at which eq. 62 is judged."""
+"""Other vocabulary sizes for eq. 62."""
 
 EARLY = 9
 """The constant of eq. 62 with eta_Y Delta/3 (docs/proofs-snap.md, section 2.3)."""
 
 
 def late_steps(run: ClassRun, delta: float = 1.0) -> float:
-    """N >= 2 K (1 + omega_1) ln M/eta_Y, too."""
+    """`enough_steps`, and N >= 2 K (1 + omega_1) ln M/eta_Y."""
     return max(enough_steps(run, delta), run.snap_start)
 
 
 def late(run: ClassRun, delta: float = 1.0) -> Integers:
-    """N of `DECADES` from `late_steps` on."""
+    """`DECADES` of N from `late_steps` on."""
     return within(steps_from(late_steps(run, delta)), run, delta)
 
 
 def across_the_turn(run: ClassRun, _: float = 1.0) -> Integers:
-    """`enough`, or farther: half of the decades go a half beyond the N at which the scan ends and g changes most.
+    """`enough`, extended if necessary until half a decade short of its middle lies the end of the scan.
 
-    A constant that is fitted to N well before it is far below what N at it need.
+    At the end of the scan g changes most. A constant fitted well before it is far below the one required at it.
 
     Raises
     ------
     BeyondTheRun
-        This is too late for binomial tails in float64.
+        The end of the scan is too late for binomial tails in float64.
     """
     first, turn = enough_steps(run), run.snap_start / 2
     farthest = 10 * turn**2 / first
@@ -73,12 +73,12 @@ def across_the_turn(run: ClassRun, _: float = 1.0) -> Integers:
 Likeness = Callable[[Means, Floats], Interval]
 
 StepsAt = Callable[[ClassRun, float], Integers]
-"""The N at which a statement with probability 1 - delta is judged."""
+"""N for judging a statement with probability 1 - delta."""
 
 
 @once_a_run
 def along_steps(run: ClassRun, like: Likeness, steps: StepsAt, delta: float) -> Series:
-    """The least relative deviation that N_n exceeds with a chance of delta at most, along N."""
+    """The least relative deviation that N_n exceeds with probability at most delta, along N."""
     at = means(steps(run, delta), run.K, run.M, run.eta_Y)
     value, radius = deviation_quantile(at.N, np.full(len(at.N), 1 / run.K), delta, lambda d: like(at, d))
     return series(value, radius=radius, step=at.N, clock="N")
@@ -86,9 +86,9 @@ def along_steps(run: ClassRun, like: Likeness, steps: StepsAt, delta: float) -> 
 
 @once_a_run
 def other_vocabularies(run: ClassRun) -> Chances:
-    """The chance of |g(N_n)/g(N-bar) - 1| > 9 eta_Y Delta/3, for other M at the N where the scan ends.
+    """Probability of |g(N_n)/g(N-bar) - 1| > 9 eta_Y Delta/3, for other M at the end of the scan.
 
-    That is N = K (1+omega_1) ln M/eta_Y, or where N >> K^2 begins; there g changes most.
+    The end is N = K (1+omega_1) ln M/eta_Y, where g changes most, or the start of N >> K^2 if that is later.
     """
     turns = run.K * larger_zero(np.log(LARGE_M)) / run.eta_Y
     firsts = np.maximum(enough_steps(run), turns).tolist()
@@ -100,7 +100,7 @@ def other_vocabularies(run: ClassRun) -> Chances:
 
 @once_a_run
 def slow_turns(run: ClassRun) -> Chances:
-    """`other_vocabularies` at every M and N, the run's M among them, with ln M >> eta_Y Delta/3."""
+    """`other_vocabularies` at every M and N with ln M >> eta_Y Delta/3, including the run's M."""
     N = enough(run)
     each = [means(N, run.K, M, run.eta_Y) for M in [run.M, *LARGE_M.tolist()]]
     return _early(run, each, lambda at, delta: MUCH_GREATER * third_of_rate(at, delta) <= np.log(at.M))
@@ -122,7 +122,7 @@ def _early(run: ClassRun, each: list[Means], spoken_of: Callable[[Means, float],
 
 @once_a_run
 def undrawn(run: ClassRun) -> Series:
-    """g(0)/g(N-bar) - 1 along late N: what a class that is never drawn has, with a chance of (1-1/K)^N."""
+    """g(0)/g(N-bar) - 1 along late N: the deviation of a class that is never drawn, of probability (1-1/K)^N."""
     at = means(late(run), run.K, run.M, run.eta_Y)
     return series(at.excess / at.M, radius=16 * EPS * (1 + at.x) * at.excess / at.M, step=at.N, clock="N")
 
@@ -139,7 +139,7 @@ def relative_radius(at: Means, delta: float) -> Floats:
 
 
 def third_of_rate(at: Means, delta: float) -> Floats:
-    """eta_Y Delta/3, the most that sigma' is to be."""
+    """eta_Y Delta/3, the upper bound on sigma'."""
     return np.asarray(at.eta * radius_of(at.N, delta) / 3)
 
 

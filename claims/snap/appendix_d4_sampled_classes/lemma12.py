@@ -51,14 +51,14 @@ def drawn_classes(run: ClassRun) -> tuple[Series, Series]:
 
 @once_a_run
 def growth_of_steps(run: ClassRun) -> tuple[Series, Series]:
-    """w_nn of SGD on class n alone, as Lemma 5's claim has it, and (M-1) h(N_n) as eq. 66 prints it."""
+    """w_nn of SGD on class n alone, computed as for Lemma 5, and (M-1) h(N_n) as printed in eq. 66."""
     found, _ = alone(run)
     h = continuous(np.asarray(found.step), run.M, run.eta_Y).h * (run.M - 1.0)
     return found, series(h.value, radius=h.error, step=found.step, clock="N_n")
 
 
 def _of_some_class(run: ClassRun, at: Means, within: Callable[[float], Interval]) -> Chances:
-    """The chance that some class's count lies outside; it is between a single class's and K times that."""
+    """Probability that some class's count lies outside: between that of a single class and K times as much."""
     one = chances(run.K, lambda delta: (at.N, within(delta), (f"N = {N}" for N in at.N)))
     low, high = one.missed.lower, np.minimum(run.K * one.missed.upper, 1.0)
     return replace(one, missed=series((low + high) / 2, radius=(high - low) / 2, label=one.missed.label))
@@ -71,9 +71,9 @@ def printed_theta(run: ClassRun, at: Means, delta: float) -> Floats:
 
 @once_a_run
 def beyond_printed(run: ClassRun) -> Chances:
-    """Theta = h*(N_n)/h*(N-bar) - 1 beyond the printed bound.
+    """Probability of theta = h*(N_n)/h*(N-bar) - 1 beyond the printed bound.
 
-    H*(k) is h(k + lag), with a lag that grows with k; it is taken as anything from 0 to that of N.
+    H*(k) is h(k + lag), with a lag that grows with k. The lag ranges over 0 to that of N.
     """
     at = means(enough(run), run.K, run.M, run.eta_Y)
     lag = h_star(at.N, run.M, run.eta_Y).lag
@@ -93,14 +93,14 @@ def beyond_printed(run: ClassRun) -> Chances:
 
 @once_a_run
 def beyond_continuous(run: ClassRun) -> Chances:
-    """Theta = h(N_n)/h(N-bar) - 1 beyond the printed bound, with the continuous h."""
+    """Probability of theta = h(N_n)/h(N-bar) - 1, with the continuous h, beyond the printed bound."""
     at = means(enough(run), run.K, run.M, run.eta_Y)
     return _of_some_class(run, at, lambda delta: like_growth(at, printed_theta(run, at, delta)))
 
 
 @once_a_run
 def beyond_rederived(run: ClassRun) -> Chances:
-    """Theta = h*(N_n)/h(N-bar) - 1 beyond (sqrt((N/2) ln(2K/delta)) + 1 + L)/N-bar."""
+    """Probability of theta = h*(N_n)/h(N-bar) - 1 beyond (sqrt((N/2) ln(2K/delta)) + 1 + L)/N-bar."""
     at = means(enough(run), run.K, run.M, run.eta_Y)
     star = lagging(at.N, run.M, run.eta_Y)
 

@@ -1,7 +1,7 @@
 """Lemma 12's formula for Y in arXiv 2305.16380.
 
 F' = [F, F°] is any invertible completion of F. One column of F° leans on a feature, f_n/2 + u with u orthogonal to all;
-the others are orthogonal to F, and neither Y nor W has anything there. So Y = [F, u] A, and with G = F^T F
+the others are orthogonal to F, and Y and W vanish along them. So Y = [F, u] A, and with G = F^T F
 F'^T Y = T^T diag(G, 1) A, where T is the identity but for its last column, 1/2 at n.
 """
 
@@ -37,7 +37,7 @@ PROOF = PAGE + "84-snaplemma12y-and-eq-26"
 
 
 def transposed(run: ClassRun) -> arb_mat:
-    """F'^T [F, u]; F° leans on the class drawn most often. For K = M there is no F°."""
+    """F'^T [F, u], with F° leaning on the class drawn most often. For K = M there is no F°."""
     rows = [row.tolist()[0] for row in gram_rows(run.overlap)]
     part = 0.5 if run.M > run.K else 0.0
     last = [x * part for x in rows[int(np.argmax(counts(run)))]]
@@ -46,7 +46,7 @@ def transposed(run: ClassRun) -> arb_mat:
 
 @once_a_run
 def by_rows(run: ClassRun) -> Series:
-    """A after steps of W' itself, W' <- W' + eta_Y e_n (e_n - alpha_n)^T (eq. 24), Y = F'^-T W'."""
+    """A after SGD on W', W' <- W' + eta_Y e_n (e_n - alpha_n)^T (eq. 24), with Y = F'^-T W'."""
     drawn, K = sequence(run), run.K
     bits = BITS + math.ceil(len(drawn) * bits_a_step(run.overlap, run.eta_Y))
     with flint.ctx.workprec(bits):
@@ -62,14 +62,14 @@ def by_rows(run: ClassRun) -> Series:
 
 @once_a_run
 def by_features(run: ClassRun) -> Series:
-    """A after steps of eq. 26, which leave Y in the span of F."""
+    """A after SGD by eq. 26, which keeps Y in the span of F."""
     A = descended(run.overlap, sequence(run), run.M, run.eta_Y)
     return entries(run, arb_mat([*A.tolist(), [arb(0)] * (run.K + 1)]), "u")
 
 
 @once_a_run
 def closed_form(run: ClassRun) -> Series:
-    """A of F'^-T (I+Theta') W-bar', theta_n that of the rows of SGD."""
+    """A of F'^-T (I+Theta') W-bar', theta_n from the rows of SGD."""
     at = fluctuation(counts(run), run.M, run.eta_Y)
     with flint.ctx.workprec(2 * BITS):
         [h] = enclosures(at.mean.h)

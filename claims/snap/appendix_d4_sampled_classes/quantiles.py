@@ -1,4 +1,4 @@
-"""Theta and sigma of many seeds of SGD, and their quantiles as series."""
+"""Theta and sigma over many seeds of SGD, and their quantiles as series."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from marginaudit.training.snap.counts.quantiles import largest, quantile
 from marginaudit.training.snap.limit.fluctuation import FluctuationLaw
 
 DELTAS = (0.1, 0.01)
-"""Failing probabilities at which statements about chance are audited."""
+"""Failure probabilities for auditing probabilistic statements."""
 
 RECORDS = 24
 
 NUMBERS = 2_000_000
-"""Counts that are drawn, at most."""
+"""Most counts sampled."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class SeedFluctuations:
     theta : Approximation, shape (seeds, records)
         The largest |theta_n|.
     sigma : Approximation, shape (seeds, records)
-        |sigma| of the first class; all classes have one law.
+        |sigma| of the first class. All classes have the same distribution.
     """
 
     step: NDArray[np.int64]
@@ -44,7 +44,7 @@ class SeedFluctuations:
 
 @once_a_run
 def late_counts(run: ClassRun) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Recorded t >> K^2, and the counts of many seeds there."""
+    """Recorded t >> K^2, and the class counts of many seeds at each."""
     seeds = min(run.config.seeds, max(1, NUMBERS // run.K))
     steps = late_steps(run, max(4, min(RECORDS, NUMBERS // (seeds * run.K))))
     return steps, class_counts(steps.tolist(), run.dataset.frequencies, seeds, run.config.seed)
@@ -61,7 +61,7 @@ def drawn(run: ClassRun, law: FluctuationLaw) -> SeedFluctuations:
 
 
 def quantile_along(step: NDArray[np.int64], of: Approximation, delta: float) -> Series:
-    """The (1-delta)-quantile at each step of values of shape (seeds, records)."""
+    """(1-delta)-quantile over seeds at each step, of values of shape (seeds, records)."""
     found = quantile(of, delta)
     return series(found.value, radius=found.error, step=step)
 

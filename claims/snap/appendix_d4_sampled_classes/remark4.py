@@ -20,15 +20,15 @@ from marginaudit.training.snap.counts.binomial import Interval
 from marginaudit.training.snap.counts.mean_counts import radius_of
 
 SHOWN = (0.1, 0.01)
-"""The delta at which Delta/N-bar is followed."""
+"""Values of delta for the series of Delta/N-bar."""
 
 
 @once_a_run
 def beyond(run: ClassRun) -> Chances:
-    """The chance of |N_n - N-bar| > 2 Delta, at each delta and N."""
+    """Probability of |N_n - N-bar| > 2 Delta, at each delta and N."""
     N = enough(run)
     mean = np.asarray(-(-N // run.K), dtype=np.float64)
-    # counts are whole: half of one more changes nothing, and rounding decides nothing
+    # counts are whole numbers: half of one as a margin makes rounding irrelevant
     return chances(
         run.K,
         lambda delta: (N, Interval.around(mean, 2 * radius_of(N, delta) + 0.5), (f"N = {n}" for n in N)),
@@ -36,7 +36,7 @@ def beyond(run: ClassRun) -> Chances:
 
 
 def _vanishes(ratio: Callable[[ClassRun, Floats], Floats]) -> Limit:
-    """1 + a ratio, which tends to 1 along N, seven decades from N >> K^2 on."""
+    """Judgement that 1 + a ratio tends to 1 along N, over seven decades from N >> K^2 on."""
 
     def measure(run: ClassRun) -> Series:
         N = np.ceil(enough_steps(run) * 10 ** np.linspace(0, 7, 71))

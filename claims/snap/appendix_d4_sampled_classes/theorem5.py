@@ -40,12 +40,12 @@ SMALL_STEPS = "eta_Y <= 1 and K >= 2: the constant is 6"
 
 
 def large_steps(run: ClassRun) -> str | None:
-    """Why theta's constant is not proved to be 6, or None."""
+    """Reason why theta's constant 6 is not proved, or None."""
     return one_class(run) or (None if run.eta_Y <= 1 else "eta_Y is above 1")
 
 
 def trained(run: ClassRun) -> Series:
-    """Y in terms of f_1 .. f_K after SGD with the modified gradient, step by step."""
+    """Coefficients of Y in f_1 .. f_K after SGD with the modified gradient, step by step."""
     return entries(run, descended_run(run))
 
 
