@@ -1,1 +1,1 @@
-"""Appendix D.5 of arXiv 2305.16380: overlaps of classes, and the gradient that reaches self-attention."""
+"""Appendix D.5 of arXiv 2305.16380: overlaps of classes, and the gradient passed to self-attention."""

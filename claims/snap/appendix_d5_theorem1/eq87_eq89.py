@@ -1,4 +1,4 @@
-"""Eqs. 87 and 89: iota and beta of Theorem 1 beside E'."""
+"""Eqs. 87 and 89: iota and beta of Theorem 1 compared with E'."""
 
 from functools import partial
 
@@ -27,7 +27,7 @@ def delta_1(run: ClassRun) -> Approximation:
 
 @once_a_run
 def left_over(run: ClassRun) -> Approximation:
-    """delta_2, then delta_3 of the others, of each record and class.
+    """delta_2, then delta_3 of the other classes, for each record and class.
 
     Delta_2 is iota/(1+sigma) less (1-E'_nn)(1+delta_1), delta_3 is beta/(1+sigma) less E'_nn' (1+delta_1).
     """
@@ -66,7 +66,7 @@ def printed_bounds(run: ClassRun, _: Floats) -> Floats:
 
 
 def beside_E_prime(equation: int, delta: int, identity: str, formula: str, *, place: str, reading: str) -> Claim:
-    """The claim that iota or beta is 1 - E'_nn or E'_nn', up to delta_2 or delta_3."""
+    """Claim that iota or beta is 1 - E'_nn or E'_nn', up to delta_2 or delta_3."""
     return Claim(
         id=f"snap.eq{equation}",
         source=f"{SOURCE}, Theorem 1's proof, eq. {equation}",

@@ -1,4 +1,4 @@
-"""Eq. 90: how large E' is under Assumption 2."""
+"""Eq. 90: size of E' under Assumption 2."""
 
 import numpy as np
 

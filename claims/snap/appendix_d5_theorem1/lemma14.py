@@ -1,7 +1,7 @@
 """Lemma 14: (I+E)^{-1} = I - E', and the eigenvalues of E'.
 
-E stands for the matrix that float64 holds, within rounding of the classes' own, here and in Lemmas 15 to 17. E' is the
-solution of (I+E) E' = E, whatever its eigenvalues are.
+Here and in Lemmas 15 to 17, E is the float64 matrix, within rounding of the exact one of the classes. E' is the
+solution of (I+E) E' = E, for any eigenvalues.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Lemma 15: how large the eigenvalues of E' are."""
+"""Lemma 15: size of the eigenvalues of E'."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +13,17 @@ from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import proved
 
 LARGER = np.array([0.0, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999])
-"""Lambda of Lemma 15, as parts of the way from |lambda_1| to 1."""
+"""Lambda of Lemma 15, as fractions of the way from |lambda_1| to 1."""
 
 
 def lambdas(run: ClassRun) -> NDArray[np.float64]:
-    """Lambda of the lemma, at which it is audited."""
+    """Values of lambda for auditing the lemma."""
     largest = largest_eigenvalue(run)[0]
     return np.asarray(largest + (1 - largest) * LARGER, dtype=np.float64)
 
 
 def both_inequalities(run: ClassRun) -> Series:
-    """The smaller sides of Lemma 15: max |lambda_i(E')|, then |lambda_1|/(1-lambda), at each lambda."""
+    """Smaller sides of Lemma 15's inequalities: max |lambda_i(E')|, then |lambda_1|/(1-lambda), at each lambda."""
     largest, e = largest_eigenvalue(run)
     of_inverse, error = largest_eigenvalue_of_inverse(run)
     at = lambdas(run)
@@ -37,7 +37,7 @@ def both_inequalities(run: ClassRun) -> Series:
 
 
 def larger_sides(run: ClassRun, _: NDArray[np.float64]) -> NDArray[np.float64]:
-    """|lambda_1|/(1-lambda), then lambda/(1-lambda), at each lambda."""
+    """Larger sides: |lambda_1|/(1-lambda), then lambda/(1-lambda), at each lambda."""
     at = lambdas(run)
     return np.concatenate([largest_eigenvalue(run)[0] / (1 - at), at / (1 - at)])
 

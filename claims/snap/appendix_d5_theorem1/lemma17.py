@@ -1,4 +1,4 @@
-"""Lemma 17: how far E' is from E."""
+"""Lemma 17: distance of E' from E."""
 
 from functools import partial
 
@@ -22,12 +22,12 @@ BELOW_ONE = "|lambda_1| < 1"
 
 
 def not_below_one(run: ClassRun) -> str | None:
-    """Why |lambda_1| is not below 1, or None."""
+    """Reason for |lambda_1| >= 1, or None."""
     return None if run.assumption("overlap_below_one").holds else "|lambda_1| is not below 1"
 
 
 def differences(run: ClassRun) -> Series:
-    """|E'_nn' - E_nn'| of all pairs, n' = n among them; the bars also hold the error of |lambda_1| in the bound."""
+    """|E'_nn' - E_nn'| of all pairs, including n' = n. The error bars include that of |lambda_1| in the bound."""
     largest, e = largest_eigenvalue(run)
     difference = run.overlap.E_prime - run.overlap.E
     moved = 2 * (largest + e) * e / (1 - largest - e) ** 2
@@ -59,7 +59,7 @@ def lambda_1_is_minus_one(run: ClassRun) -> bool:
 
 
 def judged(run: ClassRun, bound: Bounded) -> Finding:
-    """Lemma 17's bound under the condition lambda_1 < 1 for the eigenvalue lambda_1 of largest absolute value."""
+    """Lemma 17's bound for lambda_1 < 1, lambda_1 the eigenvalue of largest absolute value."""
     assumption = run.assumption("overlap_below_one")
     if assumption.holds:
         return bound.judge(run)

@@ -1,4 +1,4 @@
-"""Overlaps of the classes where Z = 0: eigenvalues with their error bars, and signs of E' in exact arithmetic."""
+"""Class overlaps at Z = 0: eigenvalues with error bars, and signs of E' in exact arithmetic."""
 
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BITS = 256
 
 MOST_CLASSES = 100
-"""Most classes whose E' and det(I+E) are enclosed."""
+"""Most classes for enclosing E' and det(I+E)."""
 
 
 def pairs_of_classes(run: ClassRun) -> tuple[str, ...]:
@@ -40,7 +40,7 @@ def largest_eigenvalue_of_inverse(run: ClassRun) -> tuple[float, float]:
 
 
 def gram(run: ClassRun) -> "flint.arb_mat":
-    """I + E where Z = 0, in balls."""
+    """I + E at Z = 0, in balls."""
     from marginaudit.training.snap.balls.matrices import features
 
     F = features(run.dataset.P)
@@ -49,10 +49,10 @@ def gram(run: ClassRun) -> "flint.arb_mat":
 
 @once_a_run
 def all_positive(run: ClassRun) -> bool | None:
-    """Whether E'_nk > 0 for every pair n != k where Z = 0, or None: where there is no E', or too many classes for it.
+    """Whether E'_nk > 0 for every pair n != k at Z = 0; None without E' or with too many classes.
 
-    It is 0 between classes that no chain of shared tokens joins. Entries of I - E' are those of the inverse of P P^T,
-    which are rational, but for positive factors: balls decide, or where one has 0 in it, rational arithmetic.
+    E'_nk is 0 for classes not connected by shared tokens. Entries of I - E' are, up to positive factors, those of the
+    inverse of P P^T, which are rational. Balls decide the sign, or rational arithmetic if a ball contains 0.
     """
     import flint
     from flint import fmpq, fmpq_mat
@@ -80,14 +80,14 @@ def all_positive(run: ClassRun) -> bool | None:
 
 
 def joined_by_tokens(run: ClassRun) -> bool:
-    """Whether a chain of classes, each sharing a token with the next, leads from any class to any other."""
+    """Whether the graph of classes with a shared token is connected."""
     present = (run.dataset.P > 0).astype(int)
     count, _ = scipy.sparse.csgraph.connected_components(present @ present.T, directed=False)
     return bool(count == 1)
 
 
 def no_pair(run: ClassRun) -> str | None:
-    """Why there is no E'_nk with n != k, or none that is looked at; or None."""
+    """Reason for having no E'_nk with n != k, or not computing it; or None."""
     if reason := one_class(run):
         return reason
     if all_positive(run) is None:
@@ -101,10 +101,10 @@ NOT_POSITIVE = "some E'_nk off the diagonal is not positive"
 
 
 def some_not_positive(run: ClassRun) -> str | None:
-    """Why not every E'_nk off the diagonal is seen to be positive where Z = 0, or None."""
+    """Reason why some off-diagonal E'_nk at Z = 0 is not known to be positive, or None."""
     return no_pair(run) or (None if all_positive(run) else NOT_POSITIVE)
 
 
 def none_not_positive(run: ClassRun) -> str | None:
-    """Why no E'_nk off the diagonal is seen to be 0 or below where Z = 0, or None."""
+    """Reason why no off-diagonal E'_nk at Z = 0 is known to be 0 or below, or None."""
     return no_pair(run) or (None if all_positive(run) is False else POSITIVE)

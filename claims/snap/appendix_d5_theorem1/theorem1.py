@@ -1,6 +1,6 @@
-"""Theorem 1: the form of the gradient that reaches self-attention.
+"""Theorem 1: the form of the gradient passed to self-attention.
 
-Y is where SGD with the modified gradient of Lemma 3 stands (eq. 26), as in the theorem's proof.
+Y is an iterate of SGD with the modified gradient of Lemma 3 (eq. 26), as in the theorem's proof.
 """
 
 from collections.abc import Callable
@@ -32,17 +32,17 @@ PROOF = PAGE + "32-snaptheorem1formrederived"
 ASSUMPTIONS = (*THEOREM_5, RANGE_R)
 
 MATRICES = 24
-"""Gradients that are compared, at most: records of a few seeds."""
+"""Most gradients compared: records of a few seeds."""
 
 SEEDS = 3
 
 ENTRIES = 60_000
-"""Entries of those gradients, at most, or those of one."""
+"""Most entries of the compared gradients; one gradient is always compared."""
 
 
 @dataclass(frozen=True)
 class ComparedRecords:
-    """Records at which the form of the gradient is compared.
+    """Records for comparing the form of the gradient.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class ComparedRecords:
 
 
 def compared(run: ClassRun) -> ComparedRecords:
-    """A few seeds' records of t >> K^2."""
+    """Records of t >> K^2 of a few seeds."""
     seeds = min(SEEDS, run.config.seeds)
     step = late_steps(run, max(1, min(MATRICES, ENTRIES // run.K**2) // seeds))
     counts = class_counts(step.tolist(), run.dataset.frequencies, seeds, run.config.seed).reshape(-1, run.K)
@@ -67,7 +67,7 @@ def compared(run: ClassRun) -> ComparedRecords:
 
 
 def coefficients(run: ClassRun) -> Series:
-    """iota_n, then beta_nn' for n' != n, of each class and record: those of the softmax and the matrices themselves."""
+    """iota_n, then beta_nn' for n' != n, of each class and record, from the softmax and the matrices."""
     where, own = compared(run), run.overlap
     speeds, found = speed(where.at.mean), []
     order = [(n, k) for n, row in enumerate(own_first(run.K).tolist()) for k in row]
@@ -103,13 +103,13 @@ def own_first(K: int) -> NDArray[np.int64]:
 
 
 def _iotas(run: ClassRun) -> NDArray[np.float64]:
-    """iota of its class, for each of `coefficients`: the scale of their rounding."""
+    """iota of the class of each of `coefficients`: the scale of rounding."""
     where = compared(run)
     return np.asarray(np.repeat(np.abs(printed_iota(run.overlap, where.at).value).ravel(), run.K), dtype=np.float64)
 
 
 def farthest(run: ClassRun) -> dict[str, object] | None:
-    """The coefficient that is farthest from eqs. 86 and 88, and how often each class had been drawn."""
+    """The coefficient farthest from eqs. 86 and 88, with the class counts of its record."""
     left, right = coefficients(run), formulas(printed_beta)(run)
     at = int(np.argmax(np.abs(left.value - right.value)))
     where = compared(run)

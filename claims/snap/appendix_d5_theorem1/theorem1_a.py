@@ -36,20 +36,20 @@ from marginaudit.training.snap.limit.fluctuation import fluctuation
 ANY_T_PROOF = PAGE + "33-snaptheorem1aany-t"
 
 RECORDS = 20
-"""Recorded steps at which every seed's xi is computed."""
+"""Number of recorded steps to compute xi of every seed at."""
 
 COUNT_VECTORS = 3000
-"""Most splits of a few steps among the classes for which all are tried."""
+"""Most splits of a few steps among the classes for an exhaustive search."""
 
 AT_ONCE = 10**6
-"""Entries of beta that are computed at once."""
+"""Entries of beta per batch."""
 
 LEVEL = 0.99
-"""Level of the bound on the probability of an exception."""
+"""Confidence level of the bound on the probability of an exception."""
 
 
 def least_xi(run: ClassRun, counts: NDArray[np.int64]) -> tuple[Approximation, NDArray[np.int64]]:
-    """The least xi over all classes for each row of counts, with its class."""
+    """The least xi over the classes for each row of counts, with the class."""
     value, error, least = [], [], []
     size = max(1, AT_ONCE // run.K**2)
     for start in range(0, len(counts), size):
@@ -63,7 +63,7 @@ def least_xi(run: ClassRun, counts: NDArray[np.int64]) -> tuple[Approximation, N
 
 
 def seeds_judged(run: ClassRun) -> int:
-    """How many of a run's seeds are looked at."""
+    """Number of seeds to judge."""
     return min(run.config.seeds, max(1, 10 * AT_ONCE // (RECORDS * run.K**2)), 2000)
 
 
@@ -90,11 +90,11 @@ def exception(run: ClassRun) -> float:
 
 
 def positive(run: ClassRun, bound: Bounded) -> Finding:
-    """Theorem 1 (a) on every seed, with a bound on the probability of an exception."""
+    """Claim of Theorem 1 (a) on every seed, with a bound on the probability of an exception."""
     found, seeds = bound.judge(run), seeds_judged(run)
     seen = f"Over {counted(seeds, 'seed')}."
     if found.verdict is Verdict.HOLDS:
-        most = 1 - (1 - LEVEL) ** (1 / seeds)  # with which all seeds are no exception with a chance of 1 - LEVEL
+        most = 1 - (1 - LEVEL) ** (1 / seeds)  # all seeds avoid exceptions with probability 1 - LEVEL
         seen += (
             f" None is an exception: at each step one has a probability below {_up(most)}, at level {LEVEL:g}. It is "
             f"proved to be at most {_up(exception(run))} where {MUCH_GREATER} K^2 steps were taken, and is not 0 where "
@@ -132,7 +132,7 @@ A = Claim(
 
 
 def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Every split of a number of steps among a number of classes.
+    """All splits of a number of steps among a number of classes.
 
     >>> list(compositions(2, 2))
     [(0, 2), (1, 1), (2, 0)]
@@ -157,14 +157,14 @@ def few_steps(run: ClassRun) -> NDArray[np.int64]:
 
 
 def one_class_alone(run: ClassRun) -> NDArray[np.int64]:
-    """The counts where every one of the recorded steps fell on one class, shape (vectors, classes)."""
+    """Counts of runs that draw a single class up to a recorded step, shape (vectors, classes)."""
     steps = np.unique(run.steps)
     chosen = steps[evenly_spaced(len(steps), RECORDS)]
     return np.asarray(chosen[:, np.newaxis, np.newaxis] * np.eye(run.K, dtype=np.int64)).reshape(-1, run.K)
 
 
 def any_least(run: ClassRun) -> Series:
-    """The least xi of all classes for counts that few steps can have, and where all steps fell on one class."""
+    """The least xi over the classes, for all counts of few steps and for steps on a single class."""
     if not len(run.steps):
         raise BeyondTheRun("no step t >= 1 is recorded")
     counts = np.concatenate([few_steps(run), one_class_alone(run)])

@@ -1,4 +1,4 @@
-"""Theorem 1 (b) of arXiv 2305.16380: the speed gamma of self-attention in both stages."""
+"""Theorem 1 (b) of arXiv 2305.16380: the speed gamma of self-attention in scan and snap."""
 
 import numpy as np
 
@@ -34,11 +34,11 @@ from marginaudit.training.snap.limit.continuous import gamma
 PROOF = PAGE + "14-snaptheorem1brederived"
 
 LOG_VOCABULARIES = np.geomspace(np.log(1000), 1e6, 121)
-"""The ln M along which Theorem 1 (b) is swept."""
+"""ln M of Theorem 1 (b)'s sweep."""
 
 
 def theorem_gamma(run: ClassRun, t: Floats) -> Floats:
-    """K ln(eta_Y t/K)/(eta_Y t), with no M."""
+    """K ln(eta_Y t/K)/(eta_Y t), without M."""
     return np.asarray(np.log(scaled_time(run, t)) / scaled_time(run, t))
 
 
