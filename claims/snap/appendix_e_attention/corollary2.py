@@ -1,4 +1,4 @@
-"""Corollary 2: of symmetric classes of one query every common token loses attention."""
+"""Corollary 2: common tokens of symmetric classes with one query lose attention."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ ANY_CLASSES_PROOF = PAGE + "42-snapcorollary2any-classes"
 
 
 def nobody_gains(run: ClassRun) -> str | None:
-    """Why no common token is seen to gain where Z = 0, or None: eq. 10 over eta_Z gamma in ball arithmetic."""
+    """Reason why no common token is known to gain at Z = 0, or None: eq. 10 over eta_Z gamma in ball arithmetic."""
     import flint
     from flint import arb
 
@@ -54,9 +54,9 @@ def nobody_gains(run: ClassRun) -> str | None:
 
 
 def nobody_stays(run: ClassRun) -> str | None:
-    """Why no query is known under which a common token stays where it is, or None.
+    """Reason why no query is known to have a constant common token, or None.
 
-    Under one with classes of single tokens, or of tokens that every class has alike, no token moves.
+    Under a query whose classes have single tokens, or the same tokens in every class, attention is constant.
     """
     data, common = run.dataset, set(common_tokens(run.dataset))
     for members in data.queries.values():
@@ -69,7 +69,7 @@ def nobody_stays(run: ClassRun) -> str | None:
 
 
 def not_as_in_corollary_2(run: ClassRun) -> str | None:
-    """Why neither Corollary 2 nor Theorem 2 (b) for two classes says that common tokens lose, or None."""
+    """Reason why Corollary 2 and Theorem 2 (b) for two classes do not apply to common tokens, or None."""
     beside = len(common_beside_distinct(run)) == len(common_pairs(run))
     single = run.K == 2 and run.assumption("single_common").holds and beside
     if symmetric(run) or single:

@@ -1,4 +1,4 @@
-"""Eq. 10, the dynamics of attention, at recorded steps, and how long Assumption 2 keeps holding along it."""
+"""Eq. 10, the dynamics of attention, at recorded steps, and the duration of Assumption 2 along it."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -33,13 +33,13 @@ EQ_10 = (
     "eq. 10 has gamma(t) of h(t/K) (Lemma 9), E and beta of attention as it is at t, beta of what the gradient has "
     "(eq. 88 with its sign mended), and theta = sigma = 0"
 )
-"""The reading of eq. 10 with which statements on it are judged."""
+"""Reading of eq. 10 for judging statements on it."""
 
 AT_THE_TIME = (
     "From t = 1 on: at t = 0 gamma is 0. Assumption 2 is asked for at the t of which it is spoken, and theta and "
     f"sigma of Theorem 1 are 0. {FAST_DECODER}"
 )
-"""Reading of printed statements that ask for Assumption 2."""
+"""Reading of printed statements that require Assumption 2."""
 
 FROM_ZERO = "Assumption 2 at Z = 0 alone, and then for all t to the last that is recorded."
 """Reading of their stronger variants."""
@@ -48,18 +48,18 @@ FLOW = (
     "For t > 0: at t = 0 gamma is 0. Assumption 2 is asked for at Z = 0 alone, and theta and sigma of Theorem 1 are "
     f"0. {FAST_DECODER}"
 )
-"""Reading of printed statements that ask for Assumption 2 at the start."""
+"""Reading of printed statements that require Assumption 2 at the start."""
 
 RECORDS = 60
-"""Recorded steps at which rates are computed, at most."""
+"""Most recorded steps with computed rates."""
 
 ENTRIES = 4_000_000
-"""Most entries of all those rates; one step is always taken."""
+"""Most entries of the rates of all steps. One step is always computed."""
 
 
 @dataclass(frozen=True)
 class RatesAlong:
-    """Rates of attention along eq. 10 at some recorded steps.
+    """Rates of attention along eq. 10, at a sample of the recorded steps.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class RatesAlong:
     path : Path
         At these steps.
     found : tuple of Rates
-        Per unit of eta_Z, at each.
+        Per unit of eta_Z, at each step.
     """
 
     step: NDArray[np.int64]
@@ -80,17 +80,17 @@ class RatesAlong:
 
 
 def no_equation(run: ClassRun) -> str | None:
-    """Why there is no eq. 10, or no t_0, for such classes, or None; see `no_inverse`."""
+    """Reason why eq. 10 or t_0 is undefined for the classes, or None; see `no_inverse`."""
     return "M is below 4, and there is no t_0." if run.M < 4 else no_inverse(run)
 
 
 def no_path(run: ClassRun) -> str | None:
-    """Why eq. 10 says nothing of the run, or None.
+    """Reason why eq. 10 does not apply to the run, or None.
 
     Raises
     ------
     BeyondTheRun
-        It has no steps.
+        The run has no steps.
     NotFollowed
         Float64 cannot follow it.
     """
@@ -105,12 +105,12 @@ def no_path(run: ClassRun) -> str | None:
 
 @once_a_run
 def rates_along(run: ClassRun) -> RatesAlong:
-    """Eq. 10 at up to `RECORDS` of the recorded steps, evenly through them, the first and the last among them.
+    """Eq. 10 at up to `RECORDS` of the recorded steps, evenly spaced, including the first and the last.
 
     Raises
     ------
     BeyondTheRun
-        On its way the classes' attention becomes linearly dependent, as far as float64 can tell.
+        Along eq. 10 the classes' attention becomes linearly dependent within float64.
     """
     one = len(run.path.logits.names) + run.K**2 * len(run.dataset.contextual)
     record = evenly_spaced(len(run.steps), min(RECORDS, max(2, ENTRIES // one)))
@@ -126,7 +126,7 @@ def rates_along(run: ClassRun) -> RatesAlong:
 
 
 def rates_at_start(data: SequenceClasses, eta_Y: float) -> Rates:
-    """Eq. 10 where Z = 0, at h(1)."""
+    """Eq. 10 at Z = 0 and h(1)."""
     logits = Logits(data)
     none = Approximation(np.zeros(len(logits.names)), np.zeros(len(logits.names)))
     return rates(logits, none, mean_counts(continuous(np.array(1.0), data.M, eta_Y), data.K))
@@ -134,7 +134,7 @@ def rates_at_start(data: SequenceClasses, eta_Y: float) -> Rates:
 
 @once_a_run
 def at_start(run: ClassRun) -> Approximation:
-    """z-dot of every pair over eta_Z gamma where Z = 0; a token that gains there gains for a while."""
+    """z-dot of every pair over eta_Z gamma at Z = 0. A token with a positive value gains for a while."""
     found = rates_at_start(run.dataset, run.eta_Y)
     return found.z_dot / found.gradient.gamma
 
@@ -153,19 +153,19 @@ def distinct_pairs(run: ClassRun) -> NDArray[np.int64]:
 
 
 def common_pairs(run: ClassRun) -> NDArray[np.int64]:
-    """Positions of z of each query and common token that occurs in one of its classes."""
+    """Positions of z of each query and common token of its classes."""
     common = set(common_tokens(run.dataset))
     return np.array([i for i, (_, token) in enumerate(run.logits.names) if token in common], dtype=np.int64)
 
 
 def common_beside_distinct(run: ClassRun) -> NDArray[np.int64]:
-    """Those of `common_pairs` under whose query some class has a distinct token."""
+    """The `common_pairs` of queries with a distinct token in some class."""
     beside, names = queries_with_distinct(run.dataset), run.logits.names
     return np.array([i for i in common_pairs(run) if names[i][0] in beside], dtype=np.int64)
 
 
 def attention_along(run: ClassRun) -> tuple[NDArray[np.int64], Approximation]:
-    """Steps and z there: the records of a recorded run, `rates_along`'s steps of our own."""
+    """Steps, and z at each: the records of a recorded run, or `rates_along`'s steps of our own."""
     if run.recorded is not None:
         return run.recorded.step, run.recorded.z
     seen = rates_along(run)
@@ -173,7 +173,7 @@ def attention_along(run: ClassRun) -> tuple[NDArray[np.int64], Approximation]:
 
 
 def gains_along(run: ClassRun, pairs: NDArray[np.int64]) -> tuple[NDArray[np.int64], Approximation]:
-    """Steps and z-dot of some pairs there: from record to record of a recorded run, by eq. 10 of our own."""
+    """Steps, and z-dot of some pairs at each: differences between records of a recorded run, or eq. 10 of our own."""
     if run.recorded is not None:
         return run.recorded.step[run.recorded.spans], run.recorded.z_dot[:, pairs]
     seen = rates_along(run)
@@ -181,12 +181,12 @@ def gains_along(run: ClassRun, pairs: NDArray[np.int64]) -> tuple[NDArray[np.int
 
 
 def no_gains(run: ClassRun) -> str | None:
-    """Why no z-dot is known, or None; else see `no_path`.
+    """Reason why z-dot is unknown, or None; else see `no_path`.
 
     Raises
     ------
     BeyondTheRun
-        There are no two records between which z can move.
+        Fewer than two records.
     """
     if run.recorded is None:
         return no_path(run)
@@ -197,10 +197,10 @@ def no_gains(run: ClassRun) -> str | None:
 
 @once_a_run
 def overlaps_along(run: ClassRun) -> tuple[AttentionOverlap, ...]:
-    """E at each of `attention_along`'s steps, with the error of z in the error bar of its eigenvalues.
+    """E at each step of `attention_along`, the error of z included in the error bar of its eigenvalues.
 
-    No entry of E is below 0, so that all of them off by one part take an eigenvalue no farther than that part of the
-    largest one.
+    The entries of E are not negative, so a common relative error of them shifts an eigenvalue by at most that part of
+    the largest one.
     """
     (_, z), found = attention_along(run), []
     for i in range(len(z.value)):
@@ -211,7 +211,7 @@ def overlaps_along(run: ClassRun) -> tuple[AttentionOverlap, ...]:
 
 
 def assumption_2_fails(run: ClassRun) -> dict[str, NDArray[np.bool_]]:
-    """At which of `attention_along`'s steps attention may fail each part of Assumption 2."""
+    """For each part of Assumption 2, the steps of `attention_along` at which attention may fail it."""
     where, K, M = overlaps_along(run), run.K, run.M
     return {
         "|lambda_1| < 1/K": np.array([largest_below(own, Fraction(1, K)) is not None for own in where]),
@@ -221,20 +221,20 @@ def assumption_2_fails(run: ClassRun) -> dict[str, NDArray[np.bool_]]:
 
 @once_a_run
 def meets_assumption_2(run: ClassRun) -> NDArray[np.bool_]:
-    """At which of `gains_along`'s steps attention meets Assumption 2, at both ends of a span; M >> K^2 follows."""
+    """Steps of `gains_along` at which attention meets Assumption 2, at both ends of a span; M >> K^2 follows."""
     met = np.asarray(~np.logical_or(*assumption_2_fails(run).values()))
     return met if run.recorded is None else met[run.recorded.spans] & met[run.recorded.spans - 1]
 
 
 def assumption_2_never_met(run: ClassRun) -> str | None:
-    """Why Assumption 2 is met at no recorded step, or None.
+    """Reason why no recorded step meets Assumption 2, or None.
 
     Raises
     ------
     BeyondTheRun
         As `no_path`.
     NotFollowed
-        It may have been met before the first recorded step, or in a decade without one.
+        Assumption 2 may hold before the first recorded step, or in a decade without records.
     """
     if reason := no_gains(run):
         return reason
@@ -250,7 +250,7 @@ def assumption_2_never_met(run: ClassRun) -> str | None:
 
 
 def how_long_assumption_2_holds(run: ClassRun) -> str:
-    """The step from which Assumption 2 fails, and the ends of the phases."""
+    """Note on the step at which Assumption 2 starts to fail, and the ends of the phases."""
     step, _ = attention_along(run)
     last = int(step[-1])
     ends = [

@@ -1,4 +1,4 @@
-"""Eq. 112: how fast the most probable distinct token leaves another behind along eq. 10."""
+"""Eq. 112: growth of the most probable distinct token relative to another along eq. 10."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ from marginaudit.training.approximation import Approximation, stacked
 PROOF = PAGE + "87-snapeq112rederived"
 
 KNOWN = 4e-10
-"""Largest relative error bar of a side at which equality is judged."""
+"""Largest relative error bar of a side for judging equality."""
 
 
 def dominated(run: ClassRun) -> list[tuple[int, str, str]]:
@@ -35,7 +35,7 @@ def dominated(run: ClassRun) -> list[tuple[int, str, str]]:
 
 
 def nothing_dominated(run: ClassRun) -> str | None:
-    """Why no distinct token leaves another behind, or None; else see `no_path`."""
+    """Reason why no distinct token outgrows another, or None; else see `no_path`."""
     if not dominated(run):
         return "No class has two distinct tokens of which one is more probable than all others."
     return no_path(run)
@@ -71,13 +71,13 @@ def both_sides(run: ClassRun) -> tuple[Series, Series]:
 
 
 def power(z: Approximation, factor: float) -> Approximation:
-    """A factor, right to a few roundings, times exp(2 z)."""
+    """exp(2 z) times a factor with a few roundings."""
     value = factor * np.exp(2 * z.value)
     return Approximation(value, value * (np.expm1(2 * z.error) + FORMULA_ROUNDING * (1 + np.abs(z.value))))
 
 
 def well_known(run: ClassRun) -> tuple[Series, Series]:
-    """The rate and twice the other of `both_sides`, at entries where both are known well, or at all if none are."""
+    """The rate and twice the other of `both_sides`, at entries with small error bars, or at all if none are small."""
     rate, half = both_sides(run)
     kept = np.logical_and(*(side.radius <= KNOWN * np.abs(side.value) for side in (rate, half)))
     kept = kept if kept.any() else np.ones(len(rate), dtype=bool)

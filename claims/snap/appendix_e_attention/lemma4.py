@@ -1,4 +1,4 @@
-"""Lemma 4: eq. 10, against the batch-1 SGD of both layers that it is derived from."""
+"""Lemma 4: eq. 10 against its source, batch-1 SGD of both layers."""
 
 from dataclasses import dataclass
 
@@ -35,18 +35,18 @@ from marginaudit.training.snap.limit.recursion import TAKEN
 PROOF = PAGE + "41-snaplemma4rederived"
 
 STEPS = 4
-"""Steps at which one step of SGD is compared, and seeds of the decoder there."""
+"""Number of steps for comparing one SGD step, and of decoder seeds at each."""
 
 SEEDS = 2
 
 ENTRIES = 50_000
-"""Classes squared times contextual tokens, up to which all of them are."""
+"""Most classes squared times contextual tokens for comparing every step and seed."""
 
 RUNS = 64
-"""Runs of SGD that are followed to t_0."""
+"""Runs of SGD to t_0."""
 
 LONGEST = 1000
-"""Most steps of such a run."""
+"""Most steps of a run to t_0."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class Place:
     Attributes
     ----------
     z : Approximation, shape (pairs,)
-        Taken as it is, without error.
+        Taken as exact.
     own : Overlap
-        Of the features there.
+        Of the features at z.
     at : Fluctuation
-        Of no axes.
+        Without axes.
     """
 
     step: int
@@ -70,7 +70,7 @@ class Place:
 
 
 def places(run: ClassRun) -> list[Place]:
-    """A few late steps, up to where h* has the digits of single steps if there are such, and a few seeds at each."""
+    """A few late steps, if possible within the range where h* resolves single steps, with a few seeds at each."""
     most = max(1, min(STEPS, ENTRIES // (run.K**2 * len(run.dataset.contextual))))
     late = late_steps(run, len(run.steps))
     near = late[late <= TAKEN] if late[0] <= TAKEN else late[:1]
@@ -111,7 +111,7 @@ def steps_of_sgd(run: ClassRun) -> Series:
 
 @once_a_run
 def of_eq_10(run: ClassRun) -> Series:
-    """Eq. 10 at the places of `steps_of_sgd`, with beta of the decoder there."""
+    """Eq. 10 at the places of `steps_of_sgd`, with beta of each place's decoder."""
     found = [rates(run.path.logits, place.z, place.at).z_dot * run.eta_Z for place in places(run)]
     return series(np.concatenate([x.value for x in found]), radius=np.concatenate([x.error for x in found]))
 
@@ -134,7 +134,7 @@ def averages(of: NDArray[np.float64], marks: list[int]) -> str:
 
 
 def whole_runs(run: ClassRun) -> str:
-    """z of whole runs of SGD over that of eq. 10 divided by K, for the token that moved most."""
+    """Ratio of z of whole SGD runs to that of eq. 10 divided by K, for the token with the largest change."""
     marks = [round(run.transition), round(run.snap_start)]
     if marks[1] > LONGEST or len(run.path.logits.names) * RUNS > ENTRIES:
         return f"SGD was not followed to t_0 = {marks[1]}."
@@ -166,7 +166,7 @@ def whole_runs(run: ClassRun) -> str:
 
 
 def nothing_moves(run: ClassRun) -> str | None:
-    """Why z-dot is not seen to be other than 0 where Z = 0, or None."""
+    """Reason why z-dot at Z = 0 is not known to differ from 0, or None."""
     if not any(distinct_tokens(run.dataset).values()):
         return "no class has a distinct token"
     return some_not_positive(run)

@@ -1,4 +1,4 @@
-"""Theorem 2: under eq. 10 distinct tokens gain attention (a), and one that is common loses it (b)."""
+"""Theorem 2: under eq. 10 distinct tokens gain attention (a), and a common token loses it (b)."""
 
 from marginaudit.claims.claim import Claim
 from marginaudit.claims.quotation import quoted

@@ -19,10 +19,10 @@ from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.sgd.train import Recipe, train_sampled
 
 MOST_PAIRS = 60
-"""Pairs of distinct tokens that are compared, at most, evenly through them."""
+"""Most pairs of distinct tokens compared, evenly spaced."""
 
 LARGEST_Z, LARGEST_RATIO = 100.0, 1e50
-"""Largest z and ratio of probabilities at which float64 holds exp(2 z) times the square of the ratio."""
+"""Largest z and ratio of probabilities for which float64 holds exp(2 z) times the square of the ratio."""
 
 
 def squared_ratio(run: ClassRun, n: int, l: str, other: str) -> float:  # noqa: E741
@@ -51,16 +51,16 @@ def require_powers(z: Approximation) -> None:
 
 
 COMPARED = 12
-"""Steps at which pairs are compared."""
+"""Number of steps for comparing pairs."""
 
 SECTION_8 = Recipe(updates=25)
 """Settings of the experiments, with a quarter of their updates."""
 
 LARGEST = 200_000
-"""Largest product of a class's tokens and M for which that is run."""
+"""Largest product of a class's tokens and M for running `SECTION_8`."""
 
 MOVED = 1e-10
-"""Step sizes are changed by this part, more than all rounding, to bound the effect of rounding."""
+"""Relative change of step sizes, larger than all rounding, to bound the effect of rounding."""
 
 
 def token_pairs(run: ClassRun) -> list[tuple[int, str, str]]:
@@ -78,7 +78,7 @@ def token_pairs(run: ClassRun) -> list[tuple[int, str, str]]:
 
 
 def pair_sides(squared: float, z: Approximation, i: int, j: int) -> tuple[Approximation, Approximation]:
-    """r(t) and r(0) chi(t) of one pair at positions i and j of z, which is over steps from 0 on and pairs.
+    """r(t) and r(0) chi(t) of one pair at positions i and j of z, shape (steps from 0 on, pairs).
 
     ``squared`` is (P(l|n)/P(l'|n))^2.
     """
@@ -95,7 +95,7 @@ def pair_sides(squared: float, z: Approximation, i: int, j: int) -> tuple[Approx
 
 
 def both_sides(run: ClassRun, logits: Logits, z: Approximation, step: NDArray[np.int64]) -> tuple[Series, Series]:
-    """r_{l/l'}(t) = f_nl^2/f_nl'^2 - 1 and r(0) chi_l(t) of each pair and step; z is over steps from 0 on and pairs.
+    """r_{l/l'}(t) = f_nl^2/f_nl'^2 - 1 and r(0) chi_l(t) of each pair and step, z of shape (steps from 0 on, pairs).
 
     Raises
     ------
@@ -121,7 +121,7 @@ def both_sides(run: ClassRun, logits: Logits, z: Approximation, step: NDArray[np
 
 @once_a_run
 def along_the_flow(run: ClassRun) -> tuple[Series, Series]:
-    """Both sides of eq. 11 along eq. 10, or of a recorded run from its first record on."""
+    """Both sides of eq. 11: along eq. 10, or along a recorded run from its first record on."""
     if (other := run.recorded) is not None:
         chosen = evenly_spaced(len(other.step), COMPARED + 1)
         return both_sides(run, other.logits, other.z[chosen], other.step[chosen])
@@ -136,7 +136,7 @@ def _scale(sides: tuple[Series, Series]) -> NDArray[np.float64]:
 
 
 def no_pair(run: ClassRun) -> str | None:
-    """Why there are no two distinct tokens, or eq. 10 says nothing; or None; see `no_gains`."""
+    """Reason why there are no two distinct tokens or eq. 10 does not apply, or None; see `no_gains`."""
     return (None if token_pairs(run) else "No class has two distinct tokens.") or no_equation(run) or no_gains(run)
 
 
@@ -169,12 +169,12 @@ GAIN = Claim(
 def along_sgd(run: ClassRun) -> tuple[Series, Series]:
     """Both sides of eq. 11 along section 8's SGD on sampled sequences, from a random start.
 
-    The error bar is 10 times the effect of changing the step sizes by a part of `MOVED`.
+    The error bar is 10 times the effect of a relative change of the step sizes by `MOVED`.
 
     Raises
     ------
     BeyondTheRun
-        The classes are too large to be trained on here.
+        The classes are too large for training.
     """
     if not token_pairs(run):
         return series([], radius=0), series([], radius=0)

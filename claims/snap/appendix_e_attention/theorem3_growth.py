@@ -1,4 +1,4 @@
-"""Theorem 3, eq. 12: how much attention the most probable distinct token of a class gains."""
+"""Theorem 3, eq. 12: bounds on the attention gained by the most probable distinct token of a class."""
 
 from functools import partial
 
@@ -35,10 +35,10 @@ from marginaudit.training.snap.recorded.trajectory import ClassTrajectory
 
 @once_a_run
 def dominating(run: ClassRun, while_assumption_2: bool) -> list[tuple[int, str, int]]:
-    """Each class, its dominant token, and for how many of `gains_along`'s steps its common tokens lose.
+    """Each class, its dominant token, and the number of `gains_along`'s steps during which its common tokens lose.
 
-    Or for how many they lose and Assumption 2 keeps holding. Classes of which some gain from the start, or that have no
-    dominant token, are left out.
+    Or the number during which they lose and Assumption 2 keeps holding. Omits classes with a common token that gains
+    from the start, and classes without a dominant token.
     """
     common, dominant = set(common_tokens(run.dataset)), dominant_tokens(run.dataset)
     found = []
@@ -57,7 +57,7 @@ def dominating(run: ClassRun, while_assumption_2: bool) -> list[tuple[int, str, 
 
 
 def _gather(run: ClassRun, what: str, while_assumption_2: bool) -> Series:
-    """Each dominating token's exponent 2 z, f-dot/f or z-dot, along steps; no exponent of a recorded run."""
+    """Each dominating token's exponent 2 z, f-dot/f or z-dot, along steps; a recorded run has no exponent."""
     if run.recorded is not None and what == "exponent":
         return series([], radius=0, step=np.array([], dtype=np.int64))
     step, _ = gains_along(run, np.zeros(0, dtype=np.int64))
@@ -97,7 +97,7 @@ def _rate(run: ClassRun, n: int, i: int, what: str) -> Approximation:
 
 
 def _change_of_ln_f(run: ClassTrajectory, n: int, i: int) -> Approximation:
-    """Change of ln f = z + ln P - ln sum (P e^z)^2 / 2 of the pair at ``i`` in class ``n``, off by at most 2 z's."""
+    """Change of ln f = z + ln P - ln sum (P e^z)^2 / 2 of pair ``i`` in class ``n``; error at most twice that of z."""
     logits, last = run.logits, run.spans
     own = np.array([logits.position(n, l) for l in logits.data.classes[n].support], dtype=np.int64)  # noqa: E741
     column = logits.data.contextual.index(logits.names[i][1])
@@ -120,7 +120,7 @@ def _growths(run: ClassRun, while_assumption_2: bool, share: bool) -> NDArray[np
 
 
 def eq_12(*, while_assumption_2: bool) -> Parts:
-    """Both bounds on chi of the dominating token, and that z and f of it increase."""
+    """Claim of eq. 12: both bounds on chi of the dominating token, and growth of its z and f."""
     return Parts(
         {
             "ln chi": Bounded(
@@ -136,19 +136,19 @@ def eq_12(*, while_assumption_2: bool) -> Parts:
 
 
 def _note(run: ClassRun) -> str:
-    """Note on how long Assumption 2 holds, and on gaps in a recorded run."""
+    """Note on the duration of Assumption 2, and on gaps in a recorded run."""
     unknown = "" if run.recorded is None else "The bounds on chi need B, which the file does not hold. "
     return unknown + how_long_assumption_2_holds(run)
 
 
 def unseen(run: ClassRun, *, while_assumption_2: bool) -> str | None:
-    """Why eq. 10 says nothing of the run, or None.
+    """Reason why eq. 10 does not apply to the run, or None.
 
     Raises
     ------
     BeyondTheRun
-        See `no_gains`; of which classes the statement speaks is seen on the path alone, but where one common token
-        loses by `snap.theorem2.common`.
+        See `no_gains`. Only the path shows which classes the statement covers, except for a single common token,
+        which loses by `snap.theorem2.common`.
     """
     try:
         if reason := no_equation(run) or no_gains(run):

@@ -1,6 +1,6 @@
-"""Which tokens gain attention along eq. 10, and which lose it: z-dot nearest to 0, or beyond it, at each step.
+"""Tokens that gain or lose attention along eq. 10: the z-dot closest to the wrong sign, at each step.
 
-And conditions under which xi_n > 0 is proved all along eq. 10, so that distinct tokens gain at every t.
+Also conditions that prove xi_n > 0 all along eq. 10, so that distinct tokens gain at every t.
 """
 
 from collections.abc import Callable
@@ -37,9 +37,9 @@ Pairs = Callable[[ClassRun], NDArray[np.int64]]
 
 
 def extreme(run: ClassRun, pairs: Pairs, sign: int, *, where_assumption_2: bool = False) -> Series:
-    """At each step the z-dot of those pairs that is nearest to 0 or beyond it, where all are to have this sign.
+    """At each step the z-dot closest to violating the expected sign of all given pairs.
 
-    Or at those steps alone at which Assumption 2 holds.
+    Or only at steps at which Assumption 2 holds.
     """
     chosen = pairs(run)
     if not len(chosen):
@@ -57,12 +57,12 @@ def extreme(run: ClassRun, pairs: Pairs, sign: int, *, where_assumption_2: bool 
 
 
 def starting(run: ClassRun, pairs: Pairs) -> Series:
-    """z-dot of those pairs over eta_Z gamma where Z = 0, whichever steps are recorded; nothing of a recorded run.
+    """z-dot of the given pairs over eta_Z gamma at Z = 0, whatever the recorded steps.
 
     Raises
     ------
     NotJudged
-        A recorded run does not start there.
+        A recorded run need not start at Z = 0.
     """
     if run.recorded is not None:
         if not run.recorded.starts_at_zero:
@@ -76,13 +76,13 @@ def starting(run: ClassRun, pairs: Pairs) -> Series:
 
 
 def nothing_distinct(run: ClassRun) -> str | None:
-    """Why nothing is said of distinct tokens, or None; see `no_gains`."""
+    """Reason why the statement on distinct tokens does not apply, or None; see `no_gains`."""
     none = None if any(distinct_tokens(run.dataset).values()) else "No class has a distinct token."
     return no_equation(run) or none or no_gains(run)
 
 
 def nothing_common(run: ClassRun) -> str | None:
-    """Why nothing is said of common tokens, or None; see `no_gains`."""
+    """Reason why the statement on common tokens does not apply, or None; see `no_gains`."""
     none = None if common_tokens(run.dataset) else "No two classes share a token."
     return no_equation(run) or none or no_gains(run)
 
@@ -93,7 +93,7 @@ def below_zero(_: ClassRun, t: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def gain(name: str, *, from_zero: bool) -> Parts:
-    """Every distinct token gains, where Assumption 2 holds or at Z = 0 and every recorded step."""
+    """Claim that every distinct token gains, while Assumption 2 holds or at Z = 0 and every recorded step."""
     found = Bounded(
         measure=lambda run: extreme(run, distinct_pairs, 1, where_assumption_2=not from_zero), lower=above_zero
     )
@@ -102,7 +102,7 @@ def gain(name: str, *, from_zero: bool) -> Parts:
 
 
 def lose(name: str, pairs: Pairs, *, from_zero: bool) -> Parts:
-    """The tokens of these pairs lose, where Assumption 2 holds or at Z = 0 and every recorded step."""
+    """Claim that the tokens of the given pairs lose, while Assumption 2 holds or at Z = 0 and every recorded step."""
     found = Bounded(measure=lambda run: extreme(run, pairs, -1, where_assumption_2=not from_zero), upper=below_zero)
     first = Bounded(measure=lambda run: starting(run, pairs), upper=below_zero)
     return Parts({name: found} | ({AT_FIRST: first} if from_zero else {}), note=how_long_assumption_2_holds)
@@ -123,7 +123,7 @@ def symmetric(run: ClassRun) -> bool:
 
 
 def not_equal(run: ClassRun) -> str | None:
-    """Why overlaps are not known to be equal all along eq. 10, or None: docs/proofs-snap.md, section 7.1."""
+    """Reason why overlaps are not known to stay equal along eq. 10, or None: docs/proofs-snap.md, section 7.1."""
     data = run.dataset
     if not common_tokens(data) or not any(distinct_tokens(data).values()):
         return "the classes share no token, or none has a distinct one"
@@ -133,14 +133,14 @@ def not_equal(run: ClassRun) -> str | None:
 
 
 def several_common(run: ClassRun) -> str | None:
-    """Why there is no single token that is common, or None."""
+    """Reason for not having exactly one common token, or None."""
     return None if run.assumption("single_common").holds else "several tokens are common, or none"
 
 
 def may_rise(run: ClassRun) -> str | None:
-    """Why -ln det(I+E) is not proved to stay small to the last recorded step, or None: section 7.9, in ball arithmetic.
+    """Reason why -ln det(I+E) may grow by the last recorded step, or None: section 7.9, in ball arithmetic.
 
-    It grows from Z = 0 on by (eta_Z/eta_Y) (K x/M)^2 at most, x = ln(1 + M eta_Y t/K).
+    From Z = 0 on it grows by at most (eta_Z/eta_Y) (K x/M)^2, x = ln(1 + M eta_Y t/K).
     """
     import flint
 
@@ -158,7 +158,7 @@ def may_rise(run: ClassRun) -> str | None:
 
 
 def positive_along_eq_10(where_equal: str) -> tuple[Implication, ...]:
-    """Implications for a statement that follows from xi_n > 0; ``where_equal`` proves it for equal overlaps."""
+    """Implications for a consequence of xi_n > 0; ``where_equal`` proves it for equal overlaps."""
     return tuple(
         Implication(sources=("snap.theorem1.form.rederived",), condition=condition, proof=PAGE + place, unmet=unmet)
         for condition, place, unmet in (
