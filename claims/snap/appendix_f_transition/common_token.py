@@ -31,7 +31,7 @@ ASSUMPTIONS = ("uniform_classes", "single_common", "single_query")
 """Section 6: one common token, every next token has the same query."""
 
 PRINTED = (*ASSUMPTIONS, RANGE_R)
-"""Theorem 4 stands on Lemma 9, and so in range R, see `no_theorem4`."""
+"""Theorem 4 relies on Lemma 9, hence on range R, see `no_theorem4`."""
 
 LOWER_LIMIT = "M >= 5; ln((C0 + 4 Gamma)/C0) in place of ln(C0 + 4 Gamma), the integral of eq. 124 from 0 on."
 """The correction in the re-derived statements."""
@@ -40,17 +40,17 @@ ALL_OF_IT = "h = (1+o(1)) .. is taken as all that it can be at that t."
 """Reading of h in Theorem 4."""
 
 FASTEST_KNOWN = 1e-4
-"""Relative error to which the time of the largest gamma is found."""
+"""Relative error of the time of the largest gamma."""
 
 OFFSET = "C0 is not 1"
 
 NO_OFFSET = "C0 = 1"
-"""Condition under which the ln(C0)/4 that the printed formulas have too much vanishes."""
+"""Condition for the excess ln(C0)/4 of the printed formulas to vanish."""
 
 NEVER_ONE = f"{NO_OFFSET}, which Assumption 2 excludes: under it C0 > K (K-1)"
 
 LEADER = "snap.theorem4.closed-form"
-"""The claim that the lower limit which eq. 124 leaves out is said of."""
+"""The claim that documents the lower limit missing in eq. 124."""
 
 ORDERS_STAY = (
     "As t grows the offset washes out (eqs. 132, 133): the orders of B and chi, t_0 and the phase transition stay."
@@ -58,7 +58,7 @@ ORDERS_STAY = (
 
 
 def mean_square(data: SequenceClasses) -> float:
-    """rho_0^-4 where Z = 0: the mean of (f_n^T f_n')^2 over pairs of classes."""
+    """rho_0^-4 at Z = 0: the mean of (f_n^T f_n')^2 over pairs of classes."""
     return float((data.overlap.E**2).sum() / (data.K * (data.K - 1)))
 
 
@@ -68,12 +68,12 @@ def C0(run: ClassRun) -> float:
 
 
 def no_overlap(run: ClassRun) -> str | None:
-    """Why there is no rho_0, or None; else see `beyond_steps`.
+    """Reason why rho_0 is undefined, or None; else see `beyond_steps`.
 
     Raises
     ------
     NotFollowed
-        Overlaps are so weak that their squares are no float64.
+        The squares of the overlaps underflow.
     """
     if not common_tokens(run.dataset):
         return "No two classes share a token: there is no rho_0."
@@ -84,12 +84,12 @@ def no_overlap(run: ClassRun) -> str | None:
 
 
 def no_theorem4(run: ClassRun) -> str | None:
-    """Why Theorem 4 says nothing of the run, or None; see `no_overlap`."""
+    """Reason why Theorem 4 does not apply to the run, or None; see `no_overlap`."""
     return slow_decoder(run) or outside_range_r(run) or no_overlap(run)
 
 
 def with_lower_limit(printed: Claim, **fields: Any) -> Claim:
-    """The re-derived form of a printed statement that leaves out eq. 124's lower limit; ``fields`` are its own."""
+    """Re-derive a printed statement with the lower limit of eq. 124; ``fields`` replace those of the printed claim."""
     own: dict[str, Any] = {
         "source": f"{printed.source}, with the lower limit of eq. 124",
         "assumptions": ASSUMPTIONS,
@@ -99,23 +99,23 @@ def with_lower_limit(printed: Claim, **fields: Any) -> Claim:
 
 
 def exact_inverse_C0(run: ClassRun) -> Fraction:
-    """1/C0 of two classes or more."""
+    """Exact 1/C0 of two or more classes."""
     squares = squared_overlaps(run.dataset)
     return run.K * sum(squares, Fraction(0)) / len(squares)
 
 
 def no_offset(run: ClassRun) -> str | None:
-    """Why C0 is not seen to be other than 1, or None; in rational arithmetic."""
+    """Reason why C0 is not known to differ from 1, or None; in rational arithmetic."""
     return one_class(run) or (NO_OFFSET if exact_inverse_C0(run) == 1 else None)
 
 
 def some_offset(run: ClassRun) -> str | None:
-    """Why C0 is not 1, or None; in rational arithmetic."""
+    """Reason for C0 != 1, or None; in rational arithmetic."""
     return None if no_offset(run) == NO_OFFSET else OFFSET
 
 
 def near_one(least: Callable[[int], Fraction]) -> Callable[[ClassRun], str | None]:
-    """Why neither C0 nor 1/C0 is above a number that M gives, or None; in rational arithmetic."""
+    """Reason why neither C0 nor 1/C0 exceeds a threshold set by M, or None; in rational arithmetic."""
 
     def unmet(run: ClassRun) -> str | None:
         inverse = Fraction(0) if one_class(run) else exact_inverse_C0(run)
@@ -134,7 +134,7 @@ def by_offset(
     unmet: Callable[[ClassRun], str | None] = no_offset,
     unseen: str,
 ) -> tuple[Implication, ...]:
-    """What a re-derived statement says of the printed one: false where the offset ln(C0)/4 shows, true without it."""
+    """Implications for a printed statement: false with a visible ln(C0)/4 offset, true without one."""
     return (
         contradicts(
             rederived,
@@ -149,7 +149,7 @@ def by_offset(
 
 @once_a_run
 def growth(run: ClassRun, times: tuple[float, ...], of_Y: float = 1.0, of_Z: float = 1.0) -> Approximation:
-    """B at increasing times along eq. 13 as printed, integrated numerically at parts of the step sizes."""
+    """B at increasing times along eq. 13 as printed, integrated numerically at fractions of the step sizes."""
     try:
         return follow_common(times, C0(run), run.K, run.M, of_Y * run.eta_Y, of_Z * run.eta_Z).B
     except NotIntegrated as reason:
@@ -169,12 +169,12 @@ def scan_times(run: ClassRun) -> Floats:
 
 
 def scan_from_first_step(run: ClassRun) -> Floats:
-    """`scan_times` from t = K on, where h is at 1."""
+    """`scan_times` from t = K on, starting at h(1)."""
     return from_first_step(run, scan_times(run))
 
 
 def eq_14(run: ClassRun, logit: Floats, *, printed: bool) -> Floats:
-    """Eq. 14 at M h: from ln(C0)/4 on, or from 0."""
+    """Eq. 14 as a function of M h, starting at ln(C0)/4 or at 0."""
     factor = 2 * run.K * ((run.M - 1) / run.M) ** 2 * run.eta_Z / run.eta_Y
     start = np.log(C0(run)) / 4 if printed else 0.0
     return np.asarray(start + np.log1p(factor * logit**2 / C0(run)) / 4)
@@ -187,7 +187,7 @@ def between_eq_14(
     *,
     printed: bool,
 ) -> Bounded:
-    """B between eq. 14 with the least and the greatest that its M h = (1+o(1)) .. stands for, from M and eta_Y t/K.
+    """B between the bounds of eq. 14 from the least and greatest M h = (1+o(1)) .., by M and eta_Y t/K.
 
     The error of C0 is part of B's error bar.
     """
@@ -205,7 +205,7 @@ def between_eq_14(
 
 
 def fastest(run: ClassRun, of_Y: float) -> float:
-    """The time at which gamma is largest, at a part of eta_Y."""
+    """Time of the largest gamma, at a fraction of eta_Y."""
     eta_Y = of_Y * run.eta_Y
     found = scipy.optimize.minimize_scalar(
         lambda log: -float(gamma(np.exp(log), run.K, run.M, eta_Y).value),
@@ -217,7 +217,7 @@ def fastest(run: ClassRun, of_Y: float) -> float:
 
 
 def gap(run: ClassRun) -> str:
-    """Note on the growth of B between the phases, where the theorem is silent."""
+    """Note on the growth of B between the phases, which the theorem does not cover."""
     early, late = run.transition, run.snap_start
     B = growth(run, (early, late)).value
     return (

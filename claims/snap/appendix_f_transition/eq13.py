@@ -24,11 +24,11 @@ from marginaudit.training.snap.attention.path import turned
 PROOF = PAGE + "43-snapeq13rederived"
 
 WEAKER = np.geomspace(1, 1e5, 61)
-"""Factors by which overlaps are weakened, to take "approximately" as a limit."""
+"""Factors of weakening overlaps, to test "approximately" as a limit."""
 
 
 def no_weaker(run: ClassRun) -> str | None:
-    """Why the overlaps cannot be made weaker, or None; else see `no_path`."""
+    """Reason why the overlaps cannot be weakened, or None; else see `no_path`."""
     own = distinct_tokens(run.dataset)
     bare = next((c.next for c in run.dataset.classes if not own[c.next]), None)
     if bare is not None:
@@ -40,12 +40,12 @@ def no_weaker(run: ClassRun) -> str | None:
 def weaker(run: ClassRun) -> tuple[Approximation, Approximation]:
     """z-dot of the common token and mean xi of eq. 10 over gamma rho_0^-4 where Z = 0, along `WEAKER`.
 
-    M grows with the square of that, so that Assumption 2 is no farther than it was.
+    M grows with the square of the factor, so that Assumption 2 is no farther from holding.
 
     Raises
     ------
     BeyondTheRun
-        float64 does not hold a class's share on its distinct tokens.
+        A class's share on its distinct tokens underflows.
     """
     [common] = common_tokens(run.dataset)
     moved, xi = [], []
@@ -62,7 +62,7 @@ def weaker(run: ClassRun) -> tuple[Approximation, Approximation]:
 
 
 def against(run: ClassRun, part: int, predicted: float) -> Series:
-    """One of `weaker` over its stated constant."""
+    """Ratio of one of `weaker` to its stated constant."""
     found = weaker(run)[part] / predicted
     return series(
         found.value, radius=found.error + FORMULA_ROUNDING * np.abs(found.value), step=WEAKER, clock="1/overlap"
@@ -70,14 +70,14 @@ def against(run: ClassRun, part: int, predicted: float) -> Series:
 
 
 def tends_to(part: int, stated: Callable[[int], int]) -> Limit:
-    """One of `weaker` tends to its stated constant, from K."""
+    """Claim that one of `weaker` tends to its stated constant, a function of K."""
     return Limit(
         measure=lambda run: against(run, part, stated(run.K)), predicted=lambda run: 1.0, regime=lambda run: 1.0
     )
 
 
 def beside_eq_10(run: ClassRun) -> str:
-    """B of eq. 10 over that of eq. 13 as mended, along t."""
+    """Ratio of B of eq. 10 to that of eq. 13 as mended, along t."""
     K, t, square = run.K, run.steps, mean_square(run.dataset)
     mended = np.log1p(4 * K * (K - 1) * square * turned(t, K, run.M, run.eta_Y, run.eta_Z).value) / (4 * K)
     parts = (run.path.B.value.mean(axis=1) / mended).tolist()

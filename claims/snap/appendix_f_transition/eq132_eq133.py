@@ -1,4 +1,4 @@
-"""Eqs. 132 and 133: B when t is large."""
+"""Eqs. 132 and 133: B for large t."""
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from marginaudit.orders.arrays import Floats
 PROOF = PAGE + "89-snapeq132-and-snapeq133"
 
 LATE = np.geomspace(1, 1e6, 121)
-"""Values of lnln(M eta_Y t/K) over the one at which late B begins."""
+"""Values of lnln(M eta_Y t/K), relative to the first of late B."""
 
 
 def log_A(run: ClassRun) -> float:
-    """ln(2 K (M-1)^2/(M^2 nu)); B has it less ln C0."""
+    """ln(2 K (M-1)^2/(M^2 nu)); B contains it minus ln C0."""
     return float(np.log(2 * run.K) + 2 * np.log1p(-1 / run.M) + np.log(run.eta_Z) - np.log(run.eta_Y))
 
 
@@ -29,7 +29,7 @@ def log_nu_over_K(run: ClassRun) -> float:
 
 
 def late(run: ClassRun) -> Floats:
-    """u = lnln(M eta_Y t/K) from where M h is its logarithm to more digits than float64 has, and u alone counts."""
+    """u = lnln(M eta_Y t/K), from the point at which M h is exp(u) beyond float64's digits and only u matters."""
     L = 4 * np.log(run.M) + 200
     return np.asarray((np.log(L) + 2 * (abs(log_A(run)) + abs(log_nu_over_K(run)) + abs(np.log(C0(run))))) * LATE)
 

@@ -26,7 +26,7 @@ PROOF = PAGE + "44-snaptheorem4closed-formrederived"
 
 
 def closed_form(run: ClassRun, *, printed: bool) -> Series:
-    """ln(C0 + 4 Gamma)/4, with Gamma = (eta_Z/eta_Y) K (M-1)^2 h^2/2, or that from its value at t = 0 on."""
+    """ln(C0 + 4 Gamma)/4, with Gamma = (eta_Z/eta_Y) K (M-1)^2 h^2/2, optionally minus its value at t = 0."""
     found = turned(run.steps, run.K, run.M, run.eta_Y, run.eta_Z) * (4 / C0(run))
     value = np.log1p(found.value) / 4
     bars = found.error / (1 + found.value) / 4 + FORMULA_ROUNDING * value

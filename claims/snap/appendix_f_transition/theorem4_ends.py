@@ -1,4 +1,4 @@
-"""Theorem 4's values of B where the scan ends and where the snap begins."""
+"""Theorem 4's values of B at the end of the scan and the start of the snap."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -33,7 +33,7 @@ from marginaudit.orders.arrays import Floats
 PROOF = PAGE + "88-snaptheorem4growthrederived-snaptheorem4endsrederived"
 
 OFF = Fraction(116, 100)
-"""The C0 or 1/C0 from which on the printed formulas are outside their range."""
+"""Least C0 or 1/C0 that puts the printed formulas outside their range."""
 
 
 def at_ends(run: ClassRun) -> Series:

@@ -1,4 +1,4 @@
-"""Theorem 4, eq. 14: B while attention scans, and after it has snapped."""
+"""Theorem 4, eq. 14: B during the scan and after the snap."""
 
 from math import e, exp
 
@@ -41,20 +41,20 @@ OFF = "Eq. 14 is off by ln(C0)/4."
 TOO_MUCH = r"What is printed is $\ln(C_0)/4$ too much, which eq. 124 leaves out ({})."
 
 FARTHEST_LOG, MOST_LOG = 1e12, 1e98
-"""The ln M up to which B is swept, at least and at most."""
+"""Least and greatest end of the sweep of B, in ln M."""
 
 
 def scan_constants(run: ClassRun) -> Series:
     """The largest B/ln t over 2 <= t < t_0', along ln M, by snap.theorem4.closed-form.rederived.
 
-    B is ln(1 + A (c x)^2)/4, which is about A x^2/4 while that is small, so that no constant shows before x is beyond
-    A^{-1/2}; half of the sweep, on its logarithmic scale, goes there. With L = ln M and c = 1 - 1/M, x = M h solves
-    exp(x-L) + c x = y + exp(-L): concave in x's inverse, and Newton's method comes from above, x = y/c.
+    B is ln(1 + A (c x)^2)/4, about A x^2/4 while small, so that a constant is visible only for x beyond A^{-1/2}. Half
+    of the sweep, on its logarithmic scale, covers those x. With L = ln M and c = 1 - 1/M, x = M h solves
+    exp(x-L) + c x = y + exp(-L): concave in x's inverse, and Newton's method starts from above, at x = y/c.
 
     Raises
     ------
     BeyondTheRun
-        A is so small that float64 has no such x.
+        A is so small that x beyond A^{-1/2} overflows.
     """
     A = 2 * run.eta_Z / run.eta_Y * run.K / C0(run)
     if not A * MOST_LOG**1.5 > 1:
@@ -88,9 +88,9 @@ def in_scan(*, printed: bool) -> Parts:
 
 
 def no_offset_in_scan(run: ClassRun) -> str | None:
-    """Why eq. 14 is not seen to be false at t = K, or None; in ball arithmetic.
+    """Reason why eq. 14 is not refuted at t = K, or None; in ball arithmetic.
 
-    There exp(4B) = 1 + A x^2 with y = eta_Y and x = M h(1), which is the fixed point of (M y + 1 - exp(x))/(M-1).
+    At t = K, exp(4B) = 1 + A x^2 with y = eta_Y and x = M h(1), the fixed point of (M y + 1 - exp(x))/(M-1).
     """
     import flint
     from flint import arb, fmpq
@@ -161,7 +161,7 @@ SCAN_REDERIVED = with_lower_limit(
 
 
 def slow_times(run: ClassRun) -> Floats:
-    """The `snap_times` at which lnln t is beyond 1, so that a constant times it can be a bound."""
+    """The `snap_times` with lnln t > 1, so that a constant times it can be a bound."""
     times = snap_times(run)
     return times[times > exp(e)]
 

@@ -1,4 +1,4 @@
-"""Theorem 4's growth factor of the dominant token while attention scans."""
+"""Theorem 4's growth factor of the dominant token during the scan."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -38,7 +38,7 @@ PROOF = PAGE + "88-snaptheorem4growthrederived-snaptheorem4endsrederived"
 
 
 def dominating(run: ClassRun) -> tuple[str, float]:
-    """The distinct token with the largest f_n(0) of all classes, and that f_n(0)^2."""
+    """The distinct token with the largest f_n(0) over all classes, and its f_n(0)^2."""
     own, F, column = distinct_tokens(run.dataset), run.dataset.overlap.F, run.dataset.contextual.index
     return max(
         ((token, float(F[column(token), n]) ** 2) for n, c in enumerate(run.dataset.classes) for token in own[c.next]),
@@ -47,9 +47,9 @@ def dominating(run: ClassRun) -> tuple[str, float]:
 
 
 def exponents(run: ClassRun, *, printed: bool) -> Series:
-    """2 f^2 B for t < t_0', from t = K on where h is at 1 if as printed: the logarithm of eq. 12's lower bound.
+    """2 f^2 B for t < t_0', if as printed from h(1) at t = K on: the logarithm of eq. 12's lower bound.
 
-    Its bar holds the error of ln C0.
+    The error bar includes the error of ln C0.
     """
     token, square = dominating(run)
     found = along(run, scan_from_first_step(run) if printed else scan_times(run))
@@ -68,7 +68,7 @@ def power(logit: Callable[[int, Floats], Floats], *, printed: bool) -> Callable[
 
 
 def linear(run: ClassRun) -> Series:
-    """exp(2 B), an upper bound on chi, for 1 <= t < t_0'; empty where that is less than a decade."""
+    """exp(2 B), an upper bound on chi, for 1 <= t < t_0'; empty for less than a decade."""
     last = run.transition
     found = along(run, np.geomspace(1, last * (1 - 1e-9), 60) if last > 10 else np.empty(0))
     return series(2 * found.value, radius=2 * found.radius, step=found.step, log=True)
@@ -89,7 +89,7 @@ def growth_factor(*, printed: bool) -> Parts:
 
 
 def no_distinct_token(run: ClassRun) -> str | None:
-    """Why no distinct token dominates, or None; else see `no_overlap`."""
+    """Reason why no distinct token dominates, or None; else see `no_overlap`."""
     return (None if any(distinct_tokens(run.dataset).values()) else "No token is distinct.") or no_overlap(run)
 
 

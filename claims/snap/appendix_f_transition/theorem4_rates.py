@@ -29,16 +29,16 @@ from marginaudit.training.snap.growth import snap_start
 PROOF = PAGE + "76-snaptheorem4rates-for-m-at-least-6-and-not-for-5"
 
 LEAST_M = 6
-"""Tokens from which on it is true at every step size."""
+"""Least vocabulary for which the statement is true at every step size."""
 
 ENOUGH_TOKENS = f"M >= {LEAST_M}"
 
 SLOWER = (0.9, 0.5, 0.1)
-"""Parts of the step sizes that are compared with the whole ones."""
+"""Fractions of the step sizes, compared with the full ones."""
 
 
 def small_vocabulary(run: ClassRun) -> str | None:
-    """Why larger rates are not proved to slow B, or None."""
+    """Reason why it is not proved that larger rates slow B, or None."""
     return None if run.M >= LEAST_M else f"M is below {LEAST_M}"
 
 
@@ -50,19 +50,19 @@ def transitions(run: ClassRun) -> Series:
 
 
 def at_transition(run: ClassRun, *, slower: bool) -> Series:
-    """B(t_0) at parts of both step sizes, or at the whole ones."""
+    """B(t_0) at fractions of both step sizes, or at the full ones."""
     sizes = [part if slower else 1.0 for part in SLOWER]
     found = stacked([growth(run, (snap_start(run.K, run.M, of * run.eta_Y),), of, of)[0] for of in sizes])
     return series(found.value, radius=found.error, label=tuple(f"{part:g} of both step sizes" for part in SLOWER))
 
 
 def common_times(run: ClassRun, part: float) -> Floats:
-    """Times from the t_0 of a part of eta_Y on, which is the later one."""
+    """Times from the later t_0 on, that of a fraction of eta_Y."""
     return np.asarray(snap_start(run.K, run.M, part * run.eta_Y) * AFTER)
 
 
 def larger(run: ClassRun, of_Y: Callable[[float], float], of_Z: Callable[[float], float], sign: int) -> Series:
-    """B at the whole step sizes less that at parts of them, or the other way round; beyond the t_0 of both."""
+    """B at the full step sizes minus B at fractions of them, or the reverse, beyond both t_0."""
     times = [common_times(run, part) for part in SLOWER]
     found = [
         (growth(run, tuple(late.tolist())) - growth(run, tuple(late.tolist()), of_Y(part), of_Z(part))) * float(sign)
@@ -81,7 +81,7 @@ def _positive(measure: Callable[[ClassRun], Series]) -> Bounded:
 
 
 def earlier_reading(run: ClassRun) -> str:
-    """Note on B at the t_0 of the larger eta_Y for a smaller one."""
+    """Note on B of a smaller eta_Y at the t_0 of the larger one."""
     whole, small = growth(run, (run.snap_start,)).value[0], growth(run, (run.snap_start,), min(SLOWER)).value[0]
     return (
         f"At t_0 of the whole eta_Y, before that of {min(SLOWER):g} of it, B is {whole:.4g} and {small:.4g}: (c) is "
