@@ -1,4 +1,4 @@
-"""Claims of arXiv 2305.16380 (Scan and Snap): its theorems, and the run on sequence classes that they are judged on."""
+"""Claims of arXiv 2305.16380 (Scan and Snap): its theorems, judged on runs on sequence classes."""
 
 import lazy_loader
 

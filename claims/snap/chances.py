@@ -1,4 +1,4 @@
-"""Statements with probability 1 - delta: the chance of a miss at each delta, and its judgement."""
+"""Statements with probability 1 - delta: the failure probability at each delta, and its judgement."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,23 +13,23 @@ from marginaudit.orders.arrays import Floats, Integers
 from marginaudit.training.snap.counts.binomial import Interval, chance_outside
 
 LEVELS = (0.99, 0.9, 0.5, 0.1, 0.01, 1e-3, 1e-6)
-"""The delta at which statements with probability at least 1 - delta are judged."""
+"""Values of delta for judging statements with probability at least 1 - delta."""
 
 
 @dataclass(frozen=True)
 class Chances:
-    """Probabilities of a miss, each with the delta that it must not exceed."""
+    """Failure probabilities, each with its upper limit delta."""
 
     missed: Series
     delta: Floats
 
 
 Missed: TypeAlias = tuple[Integers, Interval, Iterable[str]]
-"""N, intervals of counts and labels of the entries of a statement with probability 1 - delta."""
+"""N, count intervals and labels of the entries of a statement with probability 1 - delta."""
 
 
 def chances(K: int, missed: Callable[[float], Missed]) -> Chances:
-    """The chance that the count of one of K uniform classes lies outside its interval, at each delta of `LEVELS`."""
+    """Probability that the count of one of K uniform classes lies outside its interval, at each delta of `LEVELS`."""
     value, radius, levels, label = list[Floats](), list[Floats](), list[Floats](), list[str]()
     for delta in LEVELS:
         N, interval, names = missed(delta)
@@ -41,5 +41,5 @@ def chances(K: int, missed: Callable[[float], Missed]) -> Chances:
 
 
 def rarely(beyond: Callable[[ClassRun], Chances]) -> Bounded:
-    """The judgement that no probability of a miss exceeds its delta."""
+    """Judgement that no failure probability exceeds its delta."""
     return Bounded(measure=lambda run: beyond(run).missed, upper=lambda run, _: beyond(run).delta)

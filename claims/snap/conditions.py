@@ -1,4 +1,4 @@
-"""Conditions on a run that many statements of arXiv 2305.16380 share: step sizes, length, M, a growth h, an E'."""
+"""Conditions on a run shared by statements of arXiv 2305.16380: step sizes, length, M, and existence of h and E'."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,16 +21,16 @@ SETTING = ASSUMPTION_2
 THEOREM_5 = (*ASSUMPTION_2, "uniform_classes")
 
 RANGE_R = "large_vocabulary"
-"""M >> 100; the rest of range R is on the step size, see `outside_range_r`."""
+"""M >> 100. Range R also restricts the step size, see `outside_range_r`."""
 
 VOCABULARIES = np.unique([round(10 ** (decade / 2)) for decade in range(6, 32)]).astype(np.int64)
-"""The M of range R along which statements are swept, each a float64: 1000 to 3.16e15, two a decade."""
+"""M of sweeps in range R, as float64: 1000 to 3.16e15, two a decade."""
 
 HAS_ZEROS = "M >= 4"
 
 
 def first_of(*reasons: Callable[[ClassRun], str | None]) -> Callable[[ClassRun], str | None]:
-    """The first reason that one of them gives; what float64 cannot follow is raised only where none gives one."""
+    """First reason from the given conditions. `NotFollowed` is raised only if no condition gives a reason."""
 
     def absent(run: ClassRun) -> str | None:
         lost: NotFollowed | None = None
@@ -50,9 +50,9 @@ def first_of(*reasons: Callable[[ClassRun], str | None]) -> Callable[[ClassRun],
 
 
 def slow_decoder(run: ClassRun) -> str | None:
-    """Why eq. 10, and what is derived of it, says nothing of the run, or None: Assumption 1 (c), eta_Y >> eta_Z.
+    """Reason why eq. 10 and its consequences do not apply, or None: Assumption 1 (c), eta_Y >> eta_Z.
 
-    None of a recorded run, whose file has no step sizes.
+    None for a recorded run, whose file has no step sizes.
     """
     if run.recorded is not None or run.eta_Y >= MUCH_GREATER * run.eta_Z * (1 - 4 * UNIT_ROUNDOFF):  # 0.7 and 0.07
         return None
@@ -61,12 +61,12 @@ def slow_decoder(run: ClassRun) -> str | None:
 
 
 def least_rate(M: float) -> float:
-    """10 M^-0.99, from which on eta_Y is in range R."""
+    """10 M^-0.99, the least eta_Y in range R."""
     return float(MUCH_GREATER * M**-0.99)
 
 
 def outside_range_r(run: ClassRun) -> str | None:
-    """Why the step size is not in range R, M^-0.99 << eta_Y < 1, or None."""
+    """Reason why the step size is outside range R, M^-0.99 << eta_Y < 1, or None."""
     least = least_rate(run.M)
     if least <= run.eta_Y < 1:
         return None
@@ -74,18 +74,18 @@ def outside_range_r(run: ClassRun) -> str | None:
 
 
 def ratios(run: ClassRun) -> str:
-    """Note on the ratios that the statements ask to be large."""
+    """Note on the ratios that the statements require to be large."""
     K, M = run.K, run.M
     return f"M/K^2 = {M / K**2:.4g}, eta_Y M^0.99 = {run.eta_Y * M**0.99:.4g}; t/K^2 is from {MUCH_GREATER} on."
 
 
 def late_steps(run: ClassRun, most: int) -> NDArray[np.int64]:
-    """At most ``most`` of the recorded steps t >> K^2, the last among them.
+    """At most ``most`` of the recorded steps t >> K^2, including the last.
 
     Raises
     ------
     NotRecorded
-        There is none.
+        No step t >> K^2 was recorded.
     BeyondTheRun
         Eta_Y is larger than float64 can follow.
     """
@@ -100,7 +100,7 @@ def late_steps(run: ClassRun, most: int) -> NDArray[np.int64]:
 
 
 def no_growth(run: ClassRun) -> str | None:
-    """Why h of Lemmas 5 to 12 is not defined, or None.
+    """Reason why h of Lemmas 5 to 12 is undefined, or None.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def no_growth(run: ClassRun) -> str | None:
 
 
 def no_recorded_growth(run: ClassRun) -> str | None:
-    """Why nothing is said of h at the recorded steps, or None.
+    """Reason why h at the recorded steps is unavailable, or None.
 
     Raises
     ------
@@ -128,27 +128,27 @@ def no_recorded_growth(run: ClassRun) -> str | None:
 
 
 def no_zeros(run: ClassRun) -> str | None:
-    """Why exp(x) - (M-1) x has no zeros, or None: they need M - 1 >= e."""
+    """Reason why exp(x) - (M-1) x has no zeros, or None: zeros require M - 1 >= e."""
     return None if run.M >= 4 else "M is below 4"
 
 
 def one_class(run: ClassRun) -> str | None:
-    """Why there are no two classes, or None."""
+    """Reason for having fewer than two classes, or None."""
     return None if run.K >= 2 else "there is one class"
 
 
 def not_three_classes(run: ClassRun) -> str | None:
-    """Why there are not exactly three classes, or None."""
+    """Reason for not having exactly three classes, or None."""
     return None if run.K == 3 else "there are not three classes"
 
 
 def no_inverse(run: ClassRun) -> str | None:
-    """Why there is no E', or None.
+    """Reason why E' does not exist, or None.
 
     Raises
     ------
     NotFollowed
-        The classes' attention is nearly dependent.
+        The classes' attention is nearly linearly dependent.
     """
     with suppress(ValueError):
         if run.dataset.overlap.independent:

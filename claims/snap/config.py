@@ -39,7 +39,7 @@ class RecordedClassConfig:
 
 @dataclass(frozen=True)
 class ClassConfig(RecordedClassConfig):
-    """Settings of training the decoder Y on sequence classes."""
+    """Settings for training the decoder Y on sequence classes."""
 
     steps: int = setting(FARTHEST, STEPS, "Number of batch-1 steps.")
     at: tuple[int, ...] | None = setting(

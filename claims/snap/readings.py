@@ -1,4 +1,4 @@
-"""How phrases that many statements of arXiv 2305.16380 share were read, and words of their proofs and standings."""
+"""Shared readings of phrases of arXiv 2305.16380, and shared texts of proofs and standings."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,7 +9,7 @@ from marginaudit.claims.quotation import SourceWords, rederived, varied
 SOURCE = "arXiv 2305.16380"
 
 PAGE = "docs/proofs-snap.md#"
-"""Page of the proofs, up to the anchor."""
+"""Page of the proofs, without the anchor."""
 
 MUCH = "Much greater is ten times or more"
 
@@ -24,22 +24,22 @@ H_STAR = (
     'The sentence after Remark 2, "we just assume eta_Y < 1 and replace h* with h in the latter parts", and Remark 3 '
     f"restrict it: {IN_RANGE_R}, and h is h*. Epochs are steps."
 )
-"""Reading of the statements on h that follow Remark 2."""
+"""Reading of the statements on h after Remark 2."""
 
 NO_REFUGE = "none: it is false on every dataset of which it speaks"
-"""The weakest added assumption, of a statement that is never true."""
+"""The weakest added assumption of a statement that is never true."""
 
 ROUNDED = "both sides agree to rounding"
-"""Why a run need not show a contradiction."""
+"""Reason why a run may not show a contradiction."""
 
 
 def variant(printed: Claim, name: str, words: str, **fields: Any) -> Claim:
-    """A variant of a printed statement, ``id.name``: ``words`` say how it differs, ``fields`` are its own."""
+    """Variant of a printed statement, ``id.name``. ``words`` describe the difference, ``fields`` override its own."""
     return _beside(printed, name, varied(printed.id, words), fields)
 
 
 def mended(printed: Claim, words: str, **fields: Any) -> Claim:
-    """What the algebra gives in place of a printed statement, ``id.rederived``; else as `variant`."""
+    """Re-derived form of a printed statement, ``id.rederived``; else as `variant`."""
     return _beside(printed, "rederived", rederived(printed.id, words), fields)
 
 

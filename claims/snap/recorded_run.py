@@ -1,4 +1,4 @@
-"""A run on sequence classes that somebody else recorded: judged by its file alone, and beside Lemma 1's SGD."""
+"""Recorded run on sequence classes from elsewhere: judged by its file alone, and compared with Lemma 1's SGD."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +26,7 @@ SAMPLED = (
 
 
 class RecordedClassRun(ClassRun):
-    """Sequence classes with Y and Z from a file, which need not be the paper's algorithm.
+    """Sequence classes with Y and Z from a file, possibly of another algorithm than the paper's.
 
     Raises
     ------
@@ -50,19 +50,19 @@ class RecordedClassRun(ClassRun):
 
     @property
     def undecided(self) -> str:
-        """Note on facts about the run that the file does not tell."""
+        """Note on facts missing in the file."""
         return SAMPLED
 
     @property
     def eta_Y(self) -> float:
-        """As it is given, since it is not recorded."""
+        """The configured step size; the file does not record it."""
         if self.config.lr_y is None:
             raise NotJudged("it needs eta_Y, on which h, gamma and t_0 depend: the file does not hold it, give --lr-y")
         return self.config.lr_y
 
     @property
     def eta_Z(self) -> float:
-        """As it is given, since it is not recorded."""
+        """The configured step size; the file does not record it."""
         if self.config.lr_z is None:
             raise NotJudged("it needs eta_Z, on which z-dot and B depend: the file does not hold it, give --lr-z")
         return self.config.lr_z

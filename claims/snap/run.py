@@ -1,4 +1,4 @@
-"""Sequence classes under audit: the limit of long sequences at the step sizes of the run."""
+"""Sequence classes under audit: the long-sequence limit at the run's step sizes."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -20,7 +20,7 @@ from marginaudit.training.snap.recorded.trajectory import ClassTrajectory
 
 
 def evenly_spaced(count: int, most: int) -> NDArray[np.int64]:
-    """At most ``most`` of ``count`` positions, evenly apart, the first and the last among them.
+    """At most ``most`` of ``count`` positions, evenly spaced, including the first and the last.
 
     >>> evenly_spaced(11, 3).tolist(), evenly_spaced(2, 3).tolist(), evenly_spaced(0, 3).tolist()
     ([0, 5, 10], [0, 1], [])
@@ -29,7 +29,7 @@ def evenly_spaced(count: int, most: int) -> NDArray[np.int64]:
 
 
 class ClassRun(BaseRun[SequenceClasses]):
-    """Sequence classes and their overlaps where all of Z is 0."""
+    """Sequence classes and their overlaps at Z = 0."""
 
     kind = CLASSES
 
@@ -40,7 +40,7 @@ class ClassRun(BaseRun[SequenceClasses]):
         self.config = config or ClassConfig()
 
     def reservation(self, assumptions: Sequence[str]) -> str:
-        """Note on assumptions that hold only up to rounding; "" if none."""
+        """Note on assumptions that hold only up to rounding; "" for none."""
         granted = [name for name in assumptions if only_to_rounding(self.dataset, name)]
         return f"To rounding: {', '.join(granted)}." if granted else ""
 
@@ -66,7 +66,7 @@ class ClassRun(BaseRun[SequenceClasses]):
 
     @cached_property
     def overlap(self) -> Overlap:
-        """F, E and E' where all of Z is 0."""
+        """F, E and E' at Z = 0."""
         return overlap(self.dataset.overlap.F)
 
     @cached_property
@@ -76,7 +76,7 @@ class ClassRun(BaseRun[SequenceClasses]):
 
     @property
     def recorded(self) -> ClassTrajectory | None:
-        """The trajectory of a run that somebody else trained; None for our own."""
+        """The trajectory of a recorded run; None for our own."""
         return None
 
     @cached_property
@@ -87,7 +87,7 @@ class ClassRun(BaseRun[SequenceClasses]):
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """The steps t, where ``at`` chose the recorded ones."""
+        """The steps t if chosen by ``at``."""
         return () if self.config.at is None else (self.config.steps,)
 
     @property
@@ -107,7 +107,7 @@ class ClassRun(BaseRun[SequenceClasses]):
         Raises
         ------
         NotIntegrated
-            The solver gave up, as it did when the path was first asked for.
+            The solver gave up, now or on the first request for the path.
         """
         if isinstance(self._integrated, NotIntegrated):
             raise self._integrated

@@ -1,6 +1,6 @@
 """The claims of arXiv 2305.16380, in its order, one theorem a file.
 
-The text that was read has no page numbers and does not say its version. Quotations have formulas in plain symbols.
+The text used has no page numbers and no version. Quotations have formulas in plain symbols.
 """
 
 from marginaudit.claims.claim import Ledger
@@ -95,7 +95,7 @@ THEOREMS = (
     eq132_eq133,
     fig6,
 )
-"""Modules of this paper's theorems, each with its `CLAIMS`."""
+"""Modules of the paper's theorems, each with its `CLAIMS`."""
 
 CLAIMS = Ledger(claim for theorem in THEOREMS for claim in theorem.CLAIMS)
 

@@ -1,4 +1,4 @@
-"""The limit dynamics as `marginaudit train` shows them: the decoder and self-attention."""
+"""Limit dynamics of the decoder and self-attention, for `marginaudit train`."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,20 +27,20 @@ from marginaudit.training.snap.limit.recursion import h_star
 COLUMNS = ("step", "h", "h_star", "gamma", "share")
 
 CLASSES_SHOWN = 3
-"""Most classes whose growth and B a table shows."""
+"""Most classes in a table of growth and B."""
 
 
 def dominant(dataset: SequenceClasses) -> dict[str, str]:
-    """The most probable distinct token of each class that has one, by its next token."""
+    """The most probable distinct token of each class by its next token, without classes that have none."""
     own = distinct_tokens(dataset)
     return {c.next: max(own[c.next], key=lambda token: c.probabilities[token]) for c in dataset.classes if own[c.next]}
 
 
 def rows(run: ClassRun) -> list[dict[str, Any]]:
-    """A row a recorded step t: h(t/K), h*(ceil(t/K)), gamma(t), and attention along eq. 10.
+    """One row per recorded step t: h(t/K), h*(ceil(t/K)), gamma(t), and attention along eq. 10.
 
     ``share`` is 1/(M - 1 + exp(M h)), alpha's share of every other token. ``growth`` is chi of each query's distinct
-    tokens, ``xi`` and ``B`` are each class's; where they are `not_followed` they are null after the start.
+    tokens, ``xi`` and ``B`` are each class's. If `not_followed`, all three are null after the start.
     """
     data, M, K, eta_Y = run.dataset, run.M, run.K, run.eta_Y
     t = np.concatenate([[0], run.steps])
@@ -73,7 +73,7 @@ def rows(run: ClassRun) -> list[dict[str, Any]]:
 
 
 def not_followed(run: ClassRun) -> str | None:
-    """Why xi, B and growth are not known after the start, or None."""
+    """Reason why xi, B and growth are unknown after the start, or None."""
     try:
         if reason := no_inverse(run):
             return reason
@@ -84,7 +84,7 @@ def not_followed(run: ClassRun) -> str | None:
 
 
 def _attention(run: ClassRun) -> tuple[Floats, Floats, Floats]:
-    """chi of each pair, xi and B of each class, at the start and the recorded steps; NaN where there are none."""
+    """chi of each pair, xi and B of each class, at the start and the recorded steps; NaN if unavailable."""
     logits, K = Logits(run.dataset), run.K
     records = len(run.steps) + 1
     chi, xi, B = (np.full((records, columns), np.nan) for columns in (len(logits.names), K, K))
@@ -110,7 +110,7 @@ def train(
     Raises
     ------
     InputError
-        The classes are not uniform, or M is below 2: h(t/K) then says nothing. Or the step size is too large for it.
+        h(t/K) is undefined: the classes are not uniform, or M is below 2. Or the step size is too large for it.
     """
     if dataset.M < 2:
         raise InputError(f"{origin}: M", got=str(dataset.M), expected="at least 2 tokens to train on")

@@ -1,4 +1,4 @@
-"""Figure 6: how sparse attention is at which step sizes, as section 8 reads it.
+"""Figure 6: sparsity of attention by step sizes, as section 8 reads it.
 
 Syn-Medium at the sixteen pairs of step sizes of figures 6, 11 and 12.
 """
@@ -36,13 +36,13 @@ SEEDS = 10
 """Seeds of the figures."""
 
 FIRST_SEEDS = 12
-"""Seeds of an audit's first look."""
+"""Seeds of the first look."""
 
 Cell = tuple[float, float]
 """eta_Z and eta_Y/eta_Z."""
 
 WRITTEN = 1e-12
-"""Relative error of probabilities that were written to a file and read."""
+"""Relative error of probabilities after a round trip through a file."""
 
 CELLS: tuple[Cell, ...] = tuple(product(LR_Z, RATIOS))
 
@@ -60,7 +60,7 @@ def scores(run: ClassRun, cells: tuple[Cell, ...], first: int, stop: int) -> Flo
 
 
 def is_syn_medium(data: SequenceClasses) -> bool:
-    """Whether these are the classes of Syn-Medium under its names, for any number of queries."""
+    """Whether the classes are those of Syn-Medium under its names, for any number of queries."""
     if 2 * len(data.queries) != data.K:
         return False
     known = syn_medium(len(data.queries))
@@ -70,16 +70,16 @@ def is_syn_medium(data: SequenceClasses) -> bool:
 
 
 THRESHOLD = 2.0
-"""The eta_Y/eta_Z from which on entropy is to rise."""
+"""Threshold of eta_Y/eta_Z for the entropy to rise."""
 
 LOOKS = (FIRST_SEEDS, 100)
-"""Seeds after which a comparison is decided, or not yet."""
+"""Seeds at each look of the sequential test."""
 
 DOUBT = 2.0**-12
-"""Probability that a look is wrong about a comparison: that of 12 heads in a row."""
+"""Error probability of one look at one comparison: that of 12 heads in a row."""
 
 ROUNDING = 1e-9
-"""Error of an entropy: step sizes changed by 1e-10, more than all rounding, move none by more than 1e-10."""
+"""Error of an entropy: changing step sizes by 1e-10, more than all rounding, moves no entropy by more than 1e-10."""
 
 CellPair = tuple[Cell, Cell]
 """Two neighbouring cells, the smaller step size first."""
@@ -100,7 +100,7 @@ def entropies(run: ClassRun, cells: tuple[Cell, ...], first: int, stop: int) -> 
 
 
 def of_median(differences: Floats) -> tuple[Floats, Floats]:
-    """Bounds on the median of each comparison, whatever the law; differences have shape (seeds, comparisons)."""
+    """Distribution-free bounds on the median of each comparison; differences have shape (seeds, comparisons)."""
     seeds = len(differences)
     low, high = ranks(seeds, 0.5, DOUBT)
     ordered = np.sort(differences, axis=0)
@@ -124,7 +124,7 @@ class MedianBounds:
     Attributes
     ----------
     low, high : (pairs,) arrays
-        Infinite where there are too few seeds.
+        Infinite for too few seeds.
     """
 
     pairs: tuple[CellPair, ...]
@@ -139,18 +139,18 @@ class MedianBounds:
 
 
 def looks(run: ClassRun) -> list[int]:
-    """Seeds of both looks, or as many as the run has."""
+    """Seeds of both looks, limited to those of the run."""
     return [min(run.config.seeds, seeds) for seeds in LOOKS]
 
 
 def first_look(run: ClassRun, pairs: tuple[CellPair, ...]) -> MedianBounds:
-    """Verdict from few seeds; both cells of a pair see the same samples from the same start."""
+    """Verdict from few seeds. Both cells of a pair use the same samples and the same start."""
     return MedianBounds(pairs, *of_median(gains(entropies(run, CELLS, 0, looks(run)[0]), CELLS, pairs)))
 
 
 @once_a_run
 def second_look(run: ClassRun, pairs: tuple[CellPair, ...]) -> MedianBounds:
-    """The first look's verdict, or by many seeds where that does not decide."""
+    """The first look's verdict, or that of many seeds if undecided."""
     few, many = looks(run)
     found = first_look(run, pairs)
     undecided = found.undecided
@@ -164,7 +164,7 @@ def second_look(run: ClassRun, pairs: tuple[CellPair, ...]) -> MedianBounds:
 
 
 def medians(run: ClassRun, pairs: tuple[CellPair, ...]) -> Series:
-    """The median gain of each pair; its error bar misses it with a chance of at most 2 `DOUBT` on either side."""
+    """The median gain of each pair. Its error bar misses it with probability at most 2 `DOUBT` on either side."""
     found = second_look(run, pairs)
     known = np.isfinite(found.low) & np.isfinite(found.high)
     low, high = np.where(known, found.low, 0.0), np.where(known, found.high, 0.0)
@@ -181,12 +181,12 @@ def comparison_name(pair: CellPair) -> str:
 
 
 def not_its_grid(run: ClassRun) -> str | None:
-    """Why figure 6 says nothing of this run, or None.
+    """Reason why figure 6 does not apply to the run, or None.
 
     Raises
     ------
     BeyondTheRun
-        It is Syn-Medium with more queries than the figure has.
+        The classes are Syn-Medium with more queries than in the figure.
     """
     if run.departs:
         return "It is about a grid of many trainings, and the file is of one."
