@@ -24,26 +24,26 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.training.ntp import loss_gradient, stage1_loss, stage1_loss_gradient, stage2_loss
 
 SCALES = (0.0, 1.0, 3.0)
-"""Standard deviations of the logits, at most, at the random weights where the gradients are compared."""
+"""Largest standard deviations of the logits at the random weights of the comparison."""
 
 DIRECTIONS = 6
 
 COMPLEX_STEP = 1e-30
-"""Im f(W + i h D)/h is the derivative along D to rounding: nothing is subtracted."""
+"""Im f(W + i h D)/h is the derivative along D to rounding, without cancellation."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A printed gradient and the loss's own derivative, along random directions at random weights.
+    """A printed gradient and the derivative of the loss, along random directions at random weights.
 
     Attributes
     ----------
     printed, derivative : series of the same entries
     size : (entries,) array
-        What rounding is relative to: ||gradient||, or the sum of absolute terms, at least about a hundredth of what
-        it can be.
+        Scale of rounding: ||gradient||, or the sum of absolute terms, at least about a hundredth of its largest
+        possible value.
     part : str
-        The random part of the sum that stands for all of it, in words; "" where it is all.
+        Description of the sampled part of the sum; "" for the whole sum.
     """
 
     printed: Series
@@ -53,7 +53,7 @@ class Comparison:
 
 
 def agreement(sides: Callable[[Run], Comparison]) -> Equal:
-    """The judgement that both sides are equal."""
+    """Judgement that both sides are equal."""
     return Equal(
         measure=lambda run: sides(run).printed,
         expected=lambda run: sides(run).derivative,
