@@ -1,4 +1,4 @@
-"""Lemma 2 of arXiv 2409.17335: along stage 1 the gradient is nearly that along W*_ov."""
+"""Lemma 2 of arXiv 2409.17335: in stage 1 the gradient's direction is nearly that of W*_ov."""
 
 from functools import partial
 
@@ -21,8 +21,8 @@ def _quotient(run: Run) -> Series:
 
     -<W, grad L0> is the sum over x and v != n(x) of P_v(x) times the margin (e_{n(x)} - e_v)^T W x. So the
     quotient is an average of the margins of W, divided by one of W*'s, which are all 1 for orthonormal tokens
-    and never less; the error bar spans the smallest and largest value that it can have. It also holds what
-    the error of W does to the margins, and to ||W|| on the other side.
+    and never less; the error bar spans its possible values. The bar also includes the effect of the error of W on
+    the margins, and on ||W|| of the other side.
     """
     stage = run.stage1_steps
     kept = stage.step >= 1

@@ -1,6 +1,6 @@
 """Proposition 1 of arXiv 2409.17335: stage 1 converges to W*_ov in direction.
 
-Sharper: W_ov is on the ray of W*_ov from the first step on (`sharp.stage1`).
+Sharper: W_ov lies on the ray of W*_ov from the first step on (`sharp.stage1`).
 """
 
 from collections import Counter
@@ -40,7 +40,7 @@ def _direction_bound(run: Run, t: Steps) -> Steps:
 
 
 def _log_loss(run: Run) -> Series:
-    """log L0 from t = 2 on; that of each token's log(1 + sum_v exp(-margin)) moves by no more than its margins."""
+    """log L0 from t = 2 on. The log of each token's log(1 + sum_v exp(-margin)) varies no more than its margins."""
     stage = run.stage1
     kept = stage.step >= 2
     value = stage.log_loss[kept]
@@ -113,7 +113,7 @@ LOSS = Claim(
     judgement=HiddenConstant(
         measure=_log_loss,
         shape=lambda run, t: -run.eta0 * t / (4 * run.norm_ov**2),
-        # from where on the margin t eta0 / ||W*|| hides log V
+        # once the margin t eta0 / ||W*|| dominates log V
         regime=lambda run: (SATURATED + np.log(run.dataset.V)) * run.norm_ov / run.eta0,
     ),
     absent=_not_reached,
@@ -122,11 +122,11 @@ LOSS = Claim(
 
 BITS = 128
 MOST_TOKENS = 20
-"""More tokens than this are represented by a random part."""
+"""Most tokens of a comparison. A random subset replaces a larger set."""
 
 
 def _on_the_ray(run: Run) -> list[int]:
-    """The steps t at which the next step is looked at: 0, powers of ten, and the last."""
+    """Steps t for checking the next step: 0, powers of ten, and the last."""
     last = max(0, run.config.steps1 - 1)
     return sorted({0, last, *(10**k for k in range(len(str(last))) if 10**k <= last)})
 
@@ -134,8 +134,8 @@ def _on_the_ray(run: Run) -> list[int]:
 def bent(run: Run, t: int) -> "flint.arb":
     """Relative distance of -grad L0 at W = t eta0 W*/||W*|| from a multiple of W*, by eq. 5 in ball arithmetic.
 
-    The largest relative difference of two of the factors between their entries; of more than `MOST_TOKENS` tokens a
-    random part of the columns stands for all.
+    The largest relative difference of two entrywise factors. Beyond `MOST_TOKENS` tokens, a random subset of the
+    columns is compared.
     """
     import flint
 
@@ -156,9 +156,9 @@ def bent(run: Run, t: int) -> "flint.arb":
 
 
 def _steps_from_the_ray(run: Run) -> tuple[list[float], list[float], list[str]]:
-    """`bent` with radii: 0 wherever a step leaves from the ray, so that by induction W never leaves it.
+    """`bent` with radii: 0 if each step from the ray stays on the ray, so that by induction W never leaves it.
 
-    Nothing where W*_ov is not known exactly, as for tokens that are not orthonormal.
+    Empty if W*_ov is not known exactly, as for tokens that are not orthonormal.
     """
     import flint
 
