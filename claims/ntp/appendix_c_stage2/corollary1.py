@@ -27,11 +27,11 @@ FACTOR: dict[Side, int] = {"lower": 1, "upper": 3}
 
 
 def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
-    """Whether all margins of W_ov^(T) lie above, or below, ``factor`` A, A = T eta0 / (4 ||W*_ov||^2).
+    """Decide whether all margins of W_ov^(T) lie above, or below, ``factor`` A, A = T eta0 / (4 ||W*_ov||^2).
 
-    For orthonormal tokens they are all T eta0 / ||W*_ov|| = 4 ||W*_ov|| A (`sharp.stage1`), whatever T is:
-    16 ||W*_ov||^2 against factor^2, two rational numbers. Otherwise the trained margins decide, where T is
-    beyond the statement's threshold.
+    For orthonormal tokens all margins are T eta0 / ||W*_ov|| = 4 ||W*_ov|| A (`sharp.stage1`) for every T:
+    compare 16 ||W*_ov||^2 with factor^2, two rational numbers. Otherwise the trained margins decide, for T beyond
+    the statement's threshold.
     """
     T, A = run.config.steps1, run.eta0 / (4 * run.norm_ov**2)  # A of one step
     _, start = crossings(384 * run.norm_ov**power * np.log(2 * run.dataset.V) / run.eta0, 1)
@@ -70,7 +70,7 @@ def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
 
 
 def _at_the_end(run: Run, side: Side, bound: float) -> Finding:
-    """The trained margin nearest to its bound, against it."""
+    """Compare the trained margin nearest to its bound with the bound."""
     training = run.training
     margins = label_margins(run, training.B)
     margin = float(margins.min() if side == "lower" else margins.max())
@@ -102,7 +102,7 @@ REDERIVED = {
 
 
 def _claim(side: Side, suffix: str, power: int) -> Claim:
-    """One of the two bounds, ``power`` that of ||W*_ov|| in the least T."""
+    """Claim of one of the two bounds, with ||W*_ov||^``power`` in the least T."""
     relation, limit = (">", "A") if side == "lower" else ("<", "3 A")
     return Claim(
         id=f"ntp.corollary1.{side}{suffix}",

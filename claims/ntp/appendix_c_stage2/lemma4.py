@@ -1,4 +1,4 @@
-"""Lemma 4 of arXiv 2409.17335: the gradient of stage 2 where all margins of W_ov are one A."""
+"""Lemma 4 of arXiv 2409.17335: the gradient of stage 2 if all margins of W_ov equal one A."""
 
 from collections.abc import Mapping
 
@@ -20,13 +20,14 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.training.ntp import stage2_loss
 
 MARGINS = (0.5, 8.0)
-"""The common margins A of W_ov at which Lemma 4 is compared."""
+"""Common margins A of W_ov for comparing Lemma 4."""
 
 
 def lemma4(data: Dataset, n: Mapping[str, str], W_ov: Floats, W_kq: Floats, W: Floats, A: float) -> tuple[float, float]:
     """The right-hand side of Lemma 4 along W, and A times the sum of pi_n phi_l |(x_l - X phi)^T W q|.
 
-    All margins of W_ov, (labels, dimension), are A; W_kq and W are (dimension, dimension), and n is the collocation.
+    W_ov, (labels, dimension), has all margins equal to A. W_kq and W are (dimension, dimension), and n is the
+    collocation.
     """
     X = [data.embeddings[[data.index[x] for x in sample.tokens]] for sample in data.samples]
     queries = np.array([x[-1] for x in X])
@@ -53,8 +54,8 @@ def _softmax(z: Floats) -> Floats:
 def lemma4_sides(run: Run) -> Comparison:
     """Lemma 4 and the derivative of the loss, with W_ov = A W*_ov.
 
-    Its margins are all A but for twice what the Gram matrix differs from I, as (e_y - e_v)^T W*_ov E^T has two entries
-    that are not 0, 1 and -1. They enter the derivative, and not the printed side.
+    Its margins are A up to twice the deviation of the Gram matrix from I, as (e_y - e_v)^T W*_ov E^T has two nonzero
+    entries, 1 and -1. The deviation enters the derivative, not the printed side.
     """
     rng = np.random.default_rng(SEED)
     data, n = some_samples(run.dataset, rng), run.dataset.collocation.require_function()

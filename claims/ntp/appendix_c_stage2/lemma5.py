@@ -26,7 +26,7 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUM
 Indices: TypeAlias = NDArray[np.int64]
 
 MOST_TOGETHER = 1_000_000
-"""Records times contests in a block."""
+"""Records times contests per block."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,13 @@ class Contests:
     Attributes
     ----------
     first : (optimal tokens,) integer array
-        Where each optimal token's contests begin.
+        Index of each optimal token's first contest.
     winner, loser : (contests,) integer arrays
         The recorded pairs (optimal token, query) and (other token, query).
     log_winner, log_loser : (contests,) arrays
         Logarithms of their multiplicities in the sentence.
     between_classes : (contests,) bool array
-        Whether the loser is at an other-than-optimal position.
+        Whether the loser is at a position that is not optimal.
     """
 
     first: Indices
@@ -77,7 +77,7 @@ def _contests(run: Run) -> Contests:
 
 @dataclass(frozen=True)
 class Weights:
-    """The attention that Lemma 5 is about, at each record the worst over samples and positions.
+    """Attention quantities of Lemma 5, at each record the worst over samples and positions.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Weights:
     inverse : (records,) array
         log of the inverse of one optimal position's weight.
     error : (records,) array
-        Bound on the error of all five.
+        Bound on the error of each of the five.
     """
 
     rise: Floats
@@ -105,10 +105,10 @@ class Weights:
 
 @once_a_run
 def lemma5_weights(run: Run) -> Weights:
-    """Lemma 5's quantities along the record, -inf where there is none.
+    """Lemma 5's quantities at each record, -inf if undefined.
 
-    They follow from differences s (What_x - What_z) + (rho_x - rho_z) of scores, so that none loses its digits as
-    the attention saturates.
+    Computed from differences s (What_x - What_z) + (rho_x - rho_z) of scores, which keep their digits as the attention
+    saturates.
     """
     stage, contests = run.training.stage2, _contests(run)
     reference = stage.reference[contests.winner] - stage.reference[contests.loser]
@@ -175,7 +175,7 @@ LEMMA5_PARTS: Mapping[str, Bounded] = {
 
 
 def decide_lemma5(run: Run, parts: Mapping[str, Bounded]) -> Finding:
-    """The parts of Lemma 5 one by one; and, for information, its literal reading."""
+    """Decide the parts of Lemma 5 one by one, and report its literal reading."""
     weights, step = lemma5_weights(run), run.training.stage2.step
     short = np.flatnonzero(weights.literal > weights.error)
     literal = (

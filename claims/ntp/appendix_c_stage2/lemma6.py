@@ -33,9 +33,9 @@ LEMMA6_LOWER = Bounded(
 
 
 def _sum_of_steps(run: Run) -> Series:
-    """The norm of a sum of steps of length eta, each of them off by no more than rounding.
+    """The norm of a sum of steps of length eta, each exact up to rounding.
 
-    Recorded weights have their own error, as nobody knows how their steps were rounded, and an enclosure has its own.
+    Recorded weights keep their error bars, because the rounding of the recorded steps is unknown. So does an enclosure.
     """
     measured = stage2_norm(run, first=1)
     if not run.takes_own_steps or measured.evidence is Evidence.CERTIFIED:
@@ -47,10 +47,10 @@ LEMMA6_UPPER = Bounded(measure=_sum_of_steps, upper=in_balls(bounds.largest_norm
 
 
 def decide_lemma6(run: Run, lower: Bounded, upper: Bounded) -> Finding:
-    """The two bounds.
+    """Decide the lower and the upper bound.
 
-    Above, the trajectory's error does not matter: the exact one and the computed one are both sums of t steps of
-    length eta.
+    The trajectory's error does not affect the upper bound: the exact and the computed trajectory are both sums of t
+    steps of length eta.
     """
     below, above = lower.judge(run), upper.judge(run)
     both = below.curve and above.curve and replace(below.curve, upper=above.curve.upper)

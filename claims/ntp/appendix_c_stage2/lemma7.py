@@ -1,4 +1,4 @@
-"""Lemma 7 of arXiv 2409.17335: the descent direction of stage 2 is nearly that of W*_kq.
+"""Lemma 7 of arXiv 2409.17335: the descent direction of stage 2 is nearly W*_kq.
 
 The sharper one has log(2 L_max^3/pi_min) in place of N L_max^2, from the first step on.
 """
@@ -44,7 +44,7 @@ def _beyond_along(run: Run) -> Floats:
     """||W|| - s at each record, without subtracting nearly equal numbers where s is large.
 
     With al = <rho, What>, u = rho - al What and c = s + al = <W, What>: al + |u|^2 / (||W|| + c). In embedding space,
-    where the record holds scores and no weights, s stays small enough to subtract.
+    where the record holds scores in place of weights, s stays small enough to subtract.
     """
     stage = run.training.stage2
     if run.training.form == "embedding space":
@@ -56,22 +56,22 @@ def _beyond_along(run: Run) -> Floats:
 
 
 def _with_gradient(run: Run) -> NDArray[np.bool_]:
-    """Records from t = 1 on at which there is a gradient and W is not 0."""
+    """Records from t = 1 on with a gradient and nonzero W."""
     stage = run.training.stage2
     return np.asarray((stage.step >= 1) & np.isfinite(stage.descent_reference) & (stage.norm > 0))
 
 
 def _lead(run: Run, allowed: Allowed) -> Series:
-    """cos(d, W) - cos(d, W*), d = -grad Loss, from t = 1 on; Lemma 7 says: at most a_t cos(d, W*).
+    """cos(d, W) - cos(d, W*), d = -grad Loss, from t = 1 on; Lemma 7 bounds it by a_t cos(d, W*).
 
     <d, W> / ||d|| = s g + r, with g = <d, What> / ||d|| and r = <d, rho> / ||d||; so it is
-    (r - (||W|| - s) g) / ||W||, in which nothing of the size of s is subtracted.
+    (r - (||W|| - s) g) / ||W||, without a cancellation of terms of size s.
 
     Error. W is off by e, which turns d by at most e times the Lipschitz constant of the unit gradient. Under
     Assumptions 1-3 that is below (7 + A) ||W*||: with f_j >= 0 the fluxes of all sentences, ||grad|| >= sum f /
     ||W*||, and moving W by a unit changes the vector of fluxes by at most (sqrt2 + 2 sqrt2 + A / sqrt2) sum f: the
-    attention of the token itself, the differences phi_o - phi_z, the probabilities. What this does to the right
-    side is in the bar too. Enclosed records have d to rounding, however large A is.
+    attention of the token itself, the differences phi_o - phi_z, the probabilities. The bar includes the effect on the
+    right side. Enclosed records have d to rounding, for any A.
     """
     stage = run.training.stage2
     kept = _with_gradient(run)
@@ -99,14 +99,14 @@ def lead_bound(allowed: Allowed) -> Bounded:
 
 
 def _norm_at(run: Run, t: Steps) -> Steps:
-    """||W^(t)||: recorded, interpolated, and beyond the record growing by eta a step, as it does in the end."""
+    """||W^(t)||: recorded, interpolated, and beyond the record extrapolated by its eventual growth of eta per step."""
     stage = run.training.stage2
     beyond = np.maximum(0.0, t - float(stage.step[-1]))
     return np.asarray(np.interp(t, stage.step, stage.norm) + run.eta * beyond)
 
 
 def _cos_at(run: Run, t: Steps) -> Steps:
-    """cos(d, W*): recorded, interpolated, and the last one beyond the record."""
+    """cos(d, W*): recorded, interpolated, and constant beyond the record."""
     stage, kept = run.training.stage2, _with_gradient(run)
     return np.asarray(np.interp(t, stage.step[kept], stage.descent_reference[kept]))
 
@@ -119,10 +119,10 @@ def sharp_allowed(run: Run, norm: Floats) -> Floats:
 
 
 def largest_lead(run: Run) -> float:
-    """1 - 1/(sqrt2 ||W*||): cos(d, W) is at most 1, and cos(d, W*) at least the rest, as in `sharp.lemma6`.
+    """1 - 1/(sqrt2 ||W*||): cos(d, W) is at most 1, and cos(d, W*) at least 1/(sqrt2 ||W*||), as in `sharp.lemma6`.
 
-    Written as (2 ||W*||^2 - 1) / (sqrt2 ||W*|| (sqrt2 ||W*|| + 1)), which is 0 where there is one relation, and not
-    what rounding leaves of 1 - 1: bounds of steps that are long enough are smaller.
+    Written as (2 ||W*||^2 - 1) / (sqrt2 ||W*|| (sqrt2 ||W*|| + 1)), which is exactly 0 for one relation. The rounding
+    error of 1 - 1 would exceed the bounds of long steps.
     """
     solution = run.kq.optimal()
     square = 2 * (solution.norm_squared_exact if isinstance(solution, Exact) else Fraction(solution.norm_squared))
@@ -131,9 +131,9 @@ def largest_lead(run: Run) -> float:
 
 
 def _lost(run: Run, allowed: Allowed, start: float, first: int, what: str) -> Finding:
-    """Finding where float64 loses ``what`` from record ``first`` on; the bound may be vacuous all the same.
+    """Finding if float64 loses ``what`` from record ``first`` on: vacuous if the bound still is, or inconclusive.
 
-    ||W|| <= t eta, and cos(d, W*) >= 1/(sqrt2 ||W*||), so the bound is at least what these make of it.
+    ||W|| <= t eta and cos(d, W*) >= 1/(sqrt2 ||W*||) give a lower bound on the bound.
     """
     detail = f"From t = {int(run.training.stage2.step[first])} on rounding hides {what}."
     t = np.array([t for t in run.training.stage2.step if t >= max(1.0, start)], dtype=float)
@@ -149,10 +149,10 @@ def _lost(run: Run, allowed: Allowed, start: float, first: int, what: str) -> Fi
 
 
 def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] | None) -> Finding:
-    """<d, W> <= (||W|| + a_t ||W||) <d, What>, d = -grad Loss, from the threshold on.
+    """Decide <d, W> <= (||W|| + a_t ||W||) <d, What>, d = -grad Loss, from the threshold on.
 
-    Where the run ends before the threshold: `sharp.lemma7` is proved for every t >= 1, and its a_t is below this one's
-    or not, whatever ||W|| is from there on; by `sharp.lemma6`, ||W|| >= t eta / (sqrt2 ||W*||).
+    If the run ends before the threshold: `sharp.lemma7` is proved for every t >= 1, and decides if its a_t is below
+    this one's for every later ||W||. By `sharp.lemma6`, ||W|| >= t eta / (sqrt2 ||W*||).
     """
     bounded = lead_bound(allowed)
     stage, start = run.training.stage2, 1.0 if threshold is None else threshold(run)
@@ -188,7 +188,7 @@ def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] 
 
 
 def _above_the_sharp_one(run: Run, allowed: Allowed, start: float) -> bool:
-    """Whether the a_t is proved to be at least that of `sharp.lemma7` at every norm that W may have from then on."""
+    """Whether the a_t is proved to be at least that of `sharp.lemma7` at every later norm of W."""
     norm = np.geomspace(start * run.eta / (np.sqrt(2) * run.norm_kq), 10.0**LAST_DECADE, 400)
     proved = all(run.assumption(name).holds for name in ASSUMPTIONS) and not run.departs
     return proved and bool((sharp_allowed(run, norm) <= allowed(run, norm)).all())
@@ -209,14 +209,14 @@ def _rederived_allowed(run: Run, norm: Floats) -> Floats:
 
 
 def above_the_sharp_lemma7(at: Sizes) -> str | None:
-    """Why the a_t of Lemma 7 is not above that of `sharp.lemma7` beyond its threshold, or None: section 14.4."""
+    """Reason why Lemma 7's a_t may not exceed that of `sharp.lemma7` beyond its threshold, or None: section 14.4."""
     least = 4 * root_two() * at.L * at.w
     enough = at.rarity <= 4 * at.N * at.L**2 * at.w * (1 + (2 * at.L * least).log())
     return None if enough else "the a_t of sharp.lemma7 is not below the printed one"
 
 
 def _claim(suffix: str, words: str, latex: str, allowed: Allowed) -> Claim:
-    """Lemma 7 with ``words``, in LaTeX ``latex``, as the factor that counts samples."""
+    """Claim of Lemma 7 with ``words``, in LaTeX ``latex``, as the factor for the number of samples."""
     return Claim(
         id=f"ntp.lemma7{suffix}",
         source="arXiv 2409.17335, Lemma 7",

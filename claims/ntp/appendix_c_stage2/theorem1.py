@@ -1,6 +1,6 @@
-"""Theorem 1 of arXiv 2409.17335: stage 2 converges to W*_kq in direction. Sharper: a bound of the order of log t/t.
+"""Theorem 1 of arXiv 2409.17335: stage 2 converges to W*_kq in direction. Sharper: a bound of order log t/t.
 
-`theorem1_rate` has the rate as it is.
+The exact rate is in `theorem1_rate`.
 """
 
 from dataclasses import replace
@@ -29,14 +29,14 @@ def _direction_bound(run: Run, t: Steps) -> Steps:
 
 
 FARTHEST_POWER = 200
-"""The step from which one bound lies below the other is looked for up to 2 to this power."""
+"""Base-2 logarithm of the last step to search for the crossing of the two bounds."""
 
 
 def above_the_sharp_direction(at: Sizes) -> str | None:
-    """Why the printed bound of Theorem 1 is not that of `sharp.theorem1` or more wherever it says anything, or None.
+    """Reason why Theorem 1's bound may be below that of `sharp.theorem1` while informative, or None.
 
-    docs/proofs.md, section 16.3: the quotient of the two falls, so that one step t_1 answers for all beyond. Before
-    it the printed bound is at least 2 if it is at 2 and at t_1.
+    docs/proofs.md, section 16.3: the quotient of the bounds decreases, so that one step t_1 suffices for all later
+    ones. Before t_1 the printed bound is at least 2 if it is at t = 2 and at t_1.
     """
     import flint
 

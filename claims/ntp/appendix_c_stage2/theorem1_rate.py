@@ -17,7 +17,7 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUM
 from marginaudit.training.ntp.trained import Asymptotics
 
 LAW_ERROR = 1e-8
-"""Relative error of the law's constant, above the error of the state that it is read from."""
+"""Relative error of the law's constant, larger than the error of the state it is computed from."""
 
 
 def _asymptotics(run: Run) -> Asymptotics:
@@ -35,14 +35,14 @@ def _nothing_to_approach(run: Run) -> str | None:
     if reason is not None:
         return reason
     stage, later = run.training.stage2, run.training.stage2.step >= 1
-    on_a_line = stage.distance_error < np.finfo(float).eps ** 2  # else rounding leaves about one eps
+    on_a_line = stage.distance_error < np.finfo(float).eps ** 2  # otherwise about one eps of rounding
     if ((stage.one_minus_cos == 0) & on_a_line)[later].all():
         return on_its_ray
     return None
 
 
 def _constant(run: Run) -> Series:
-    """The constant that each step's record gives, by `measured_constants`.
+    """Constant of the law estimated at each step, by `measured_constants`.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def _constant(run: Run) -> Series:
 
 
 def _predicted(run: Run) -> float:
-    """The law's constant; unknown where it is 0 to rounding."""
+    """The law's constant; unknown if 0 to rounding."""
     law = _asymptotics(run).law
     return float("nan") if law is None else law.constant or float("nan")
 

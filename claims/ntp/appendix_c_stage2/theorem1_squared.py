@@ -1,6 +1,6 @@
 """A sharper Theorem 1 with explicit constants: the order of `theorem1_rate` from an explicit step on.
 
-docs/proofs.md, section 11, proves it, in the same letters.
+Proved in docs/proofs.md, section 11, with the same notation.
 """
 
 import math
@@ -30,24 +30,24 @@ from marginaudit.training.ntp.model.edges import MergedEdges, merged_edges, no_r
 from marginaudit.training.ntp.model.reference import ExactReference, exact_reference
 
 UNLIKE_EXPONENTIALS = 0.8
-"""log(max/min) of flux / (weight exp(-margin)) where attention on other tokens is at most min(1, 1/A)/8: Lemma 11.1."""
+"""log(max/min) of flux / (weight exp(-margin)) for attention on other tokens of at most min(1, 1/A)/8: Lemma 11.1."""
 
 DRIFT = 0.2
-"""Most that edges out of the span add to <u, G>: Lemma 11.4."""
+"""Largest contribution to <u, G> of edges outside the span: Lemma 11.4."""
 
 SECOND_ORDER = 0.72
-"""Of eta: what the squares of steps add to K in Lemma 11.5."""
+"""Contribution to K of the squared steps in Lemma 11.5, over eta."""
 
 NEXT_TRIED = 1.01
-"""Ratio of steps tried for t_1: any step that meets the conditions will do."""
+"""Ratio of successive candidates for t_1: any step that meets the conditions is valid."""
 
 LARGEST_SPECTRUM = 100
-"""The smallest eigenvalue of larger graphs is bounded, not computed."""
+"""Most nodes for computing the smallest eigenvalue. For larger graphs it is bounded."""
 
 
 @dataclass(frozen=True)
 class Law:
-    """1 - cos(W_kq^(t), W*_kq) <= ((alpha + beta log t)/t)^2 for every t >= start, in the letters of section 11.
+    """1 - cos(W_kq^(t), W*_kq) <= ((alpha + beta log t)/t)^2 for every t >= start, in section 11's notation.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Law:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Merged edges, the exact W*_kq on them, and which edges can carry a multiplier."""
+    """Merged edges, the exact W*_kq on them, and the edges that can carry a multiplier."""
 
     merged: MergedEdges
     exact: ExactReference
@@ -83,7 +83,7 @@ def reduced(run: Run) -> Model:
         raise BeyondTheRun(reason)
     if known is not None:
         merged, exact = known.merged, known.exact
-    else:  # training had no use for it
+    else:  # not computed in training
         merged = merged_edges(sentence_edges(classes, run.dataset.V), len(classes.key))
         found = exact_reference(run.dataset, classes, merged, run.kq)
         if found is None:
@@ -95,8 +95,8 @@ def reduced(run: Run) -> Model:
 def least_stretch(winner: NDArray[np.int64], loser: NDArray[np.int64], nodes: int) -> float:
     """The least ||(u_winner - u_loser)||/||u|| over u != 0 that sum to 0 on every part of the graph.
 
-    It is the root of the smallest eigenvalue, other than the one 0 of each part, of the graph's Laplacian; of a part
-    with n > 100 nodes and diameter D the bound 4/(n D) on it (Mohar, Graphs Combin. 7, 1991, p. 53) takes its place.
+    It is the root of the smallest eigenvalue of the graph's Laplacian, apart from one 0 for each part. A part with
+    n > 100 nodes and diameter D uses the bound 4/(n D) on it (Mohar, Graphs Combin. 7, 1991, p. 53).
 
     >>> round(least_stretch(np.array([0, 0]), np.array([1, 2]), 3), 12)  # a star
     1.0
@@ -117,7 +117,7 @@ def least_stretch(winner: NDArray[np.int64], loser: NDArray[np.int64], nodes: in
 
 
 def met_from(holds: Callable[[float], bool]) -> float:
-    """A step that meets the conditions, at most 1 % and one step beyond the first one."""
+    """A step that meets the conditions, within 1 % and one step of the first."""
     step = 1.0
     while not holds(step):
         step *= 2
@@ -130,12 +130,12 @@ def met_from(holds: Callable[[float], bool]) -> float:
 
 
 def coercivity(model: Model) -> float:
-    """c of section 11: some margin of E_+ falls behind by c ||u|| or more (Lemma 11.2).
+    """c of section 11: some margin of E_+ lags by at least c ||u|| (Lemma 11.2).
 
     Raises
     ------
     BeyondTheRun
-        It is lost in rounding.
+        c is lost in rounding.
     """
     carried, weight = model.support.carried, np.array([float(x) for x in model.exact.weight])
     winner, loser = model.merged.winner[carried], model.merged.loser[carried]
@@ -163,12 +163,12 @@ def second_norm(model: Model) -> float:
 
 @once_a_run
 def law(run: Run) -> Law:
-    """The constants of section 11 for the run's data and step size.
+    """Law of section 11 with the constants of the run's data and step size.
 
     Raises
     ------
     BeyondTheRun
-        float64 does not hold them.
+        The constants are beyond float64.
     """
     model, eta = reduced(run), run.eta
     merged, tight, part = model.merged, model.support.tight, model.support.component

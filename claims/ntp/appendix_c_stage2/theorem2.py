@@ -82,7 +82,7 @@ def _log_other_weight_bound(run: Run, t: Steps) -> Steps:
 
 def _log_loss_bound(run: Run, t: Steps) -> Steps:
     L = run.dataset.L_max
-    # 2L/(L + exp(C1 t)), written so that nothing overflows
+    # 2L/(L + exp(C1 t)), without overflow
     remainder = 2 * L * np.exp(-_C1(run) * t) / (L * np.exp(-_C1(run) * t) + 1)
     return np.asarray(np.log(run.dataset.V) - _C0(run) * run.config.steps1 * (1 - remainder))
 
@@ -100,7 +100,7 @@ def _log_loss_balls(run: Run, steps: list[float]) -> "list[flint.arb] | None":
 
 
 def _largest_log_loss(run: Run) -> float:
-    """log of the loss with all attention on one wrong token: its label leads the right one by A."""
+    """log of the loss with all attention on one wrong token, whose label leads the right one by A."""
     if not run.training.common_margin:
         return float("inf")
     margin = run.training.margin
@@ -111,7 +111,7 @@ NOT_LATE = "its threshold is not beyond e^2"
 
 
 def beyond_lemma_10_1(at: Sizes, factor: int) -> str | None:
-    """Why Theorem 2 speaks, ``factor`` in its threshold for t, where Lemma 10.1 does not, or None: section 16.4."""
+    """Reason why Theorem 2, with ``factor`` in its threshold for t, may precede Lemma 10.1, or None: section 16.4."""
     kappa = at.threshold(factor)
     log_t = least_log_t(kappa)
     if log_t is None:
@@ -122,7 +122,7 @@ def beyond_lemma_10_1(at: Sizes, factor: int) -> str | None:
 
 
 def beyond_large_loss(at: Sizes, factor: int) -> str | None:
-    """Why eq. 4 speaks, ``factor`` in its threshold for t, where the loss may be large, or None: section 16.6."""
+    """Reason why eq. 4, with ``factor`` in its threshold for t, may apply to a large loss, or None: section 16.6."""
     kappa = at.threshold(factor)
     log_t = least_log_t(kappa)
     if log_t is None:
@@ -153,7 +153,7 @@ def _thresholds(constants: Constants) -> str:
 
 
 def _weight(suffix: str, constants: Constants, *, hunted: tuple[int, int]) -> tuple[Claim, Claim]:
-    """The bound on the attention, for eta <= ||W*_kq||/e and for every eta; ``hunted`` is of the two."""
+    """Claims of the bound on the attention, for eta <= ||W*_kq||/e and for every eta, with ``hunted`` of each."""
     standing = refuted(
         "docs/proofs.md#165-ntptheorem2weight-is-false-for-extremely-uneven-frequencies",
         severity=Severity.EXTREME,
@@ -216,7 +216,7 @@ def _weight(suffix: str, constants: Constants, *, hunted: tuple[int, int]) -> tu
 
 
 def _loss(suffix: str, constants: Constants) -> tuple[Claim, Claim]:
-    """The bound on the loss, for eta <= ||W*_kq||/e and for every eta."""
+    """Claims of the bound on the loss, for eta <= ||W*_kq||/e and for every eta."""
     sources, proof = (
         ("ntp.lemma5", "sharp.stage1", "sharp.lemma6"),
         "docs/proofs.md#166-ntptheorem2loss-for-every-frequency",

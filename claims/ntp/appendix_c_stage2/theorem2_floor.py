@@ -1,4 +1,4 @@
-"""Theorem 2 of arXiv 2409.17335, its footnote: the minimum of the loss, which is another, and the rate.
+"""Footnote of Theorem 2 of arXiv 2409.17335: the minimum of the loss, misstated in print, and the rate.
 
 Sharper: the infimum of the loss, and the rate at which its excess falls.
 """
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 def log_infimum(run: Run) -> Series:
     """log of inf Loss over W_kq = log(1 + (V-1) exp(-A)), A = T eta0/||W*_ov||, enclosed by ball arithmetic.
 
-    Every sample's loss is at least that, because its label's logit leads every other's by at most A;
-    W_kq = R W*_kq reaches it as R grows (`sharp.floor`, `sharp.stage1`).
+    It bounds every sample's loss from below, because the label's logit leads every other logit by at most A.
+    W_kq = R W*_kq approaches it as R grows (`sharp.floor`, `sharp.stage1`).
     """
     import flint
 
     V = run.dataset.V
     with flint.ctx.workprec(256):
-        if run.departs:  # its margin is not T eta0/||W*_ov||
+        if run.departs:  # the margin is not T eta0/||W*_ov||
             margin = flint.arb(run.training.margin, run.training.margin_error)
         else:
             margin = run.config.steps1 * flint.arb(run.eta0) / flint.arb(V - 1).sqrt()
@@ -112,13 +112,13 @@ FLOOR = Claim(
 )
 
 BITS = 256
-"""Precision for numbers of size 1; larger ones get the bits of their integer part on top."""
+"""Precision for numbers of size 1. Larger numbers get the bits of their integer part on top."""
 
 MOST_CLASSES = 500
-"""More classes of samples than this are represented by a random part."""
+"""Most classes of samples compared. A random subset replaces a larger set."""
 
 RANDOM_SCALES = (1.0, 4.0, 16.0)
-"""Standard deviations of the scores at which no sample's loss may lie below its infimum."""
+"""Standard deviations of random scores for testing the infimum of each sample's loss."""
 
 
 NEAR = Fraction(1, 10**9)
@@ -132,12 +132,12 @@ def log_losses(run: Run, scores: Floats, chosen: list[int]) -> "list[flint.arb]"
     """log of the loss of each chosen class (merged samples) at x^T W_kq q = scores, enclosed by ball arithmetic.
 
     The loss is log(1 + sum_z exp(A (Phi_z - Phi_y))) over the labels z other than y, Phi_z the attention on tokens with
-    label z. The largest exponent is taken out of the sum: A may be beyond what an exponential can hold.
+    label z. The largest exponent is factored out of the sum, as exp(A) may overflow.
 
     Parameters
     ----------
     run : Run
-        The margins of its W_ov are one A.
+        All margins of its W_ov equal one A.
     scores : (keys, queries) array
         Taken as exact.
     chosen : list of int
@@ -169,7 +169,7 @@ def log_losses(run: Run, scores: Floats, chosen: list[int]) -> "list[flint.arb]"
 
 
 def _excess(run: Run, claimed: Infimum, scores: Floats, chosen: list[int]) -> tuple[list[float], list[float]]:
-    """log(loss / claimed infimum) of the chosen classes, with radii: a difference of two numbers of the size of A."""
+    """log(loss / claimed infimum) of the chosen classes, with radii: a difference of two numbers of order A."""
     import flint
 
     margin = run.training.margin
@@ -192,7 +192,7 @@ def _names(run: Run, chosen: list[int]) -> tuple[str, ...]:
 
 
 def excess_along_reference(run: Run, claimed: Infimum) -> Series:
-    """log(loss / claimed infimum) at W_kq = R W*_kq, R so large that attention elsewhere no longer counts.
+    """log(loss / claimed infimum) at W_kq = R W*_kq, R so large that attention elsewhere is negligible.
 
     All margins of R W*_kq are at least R, so the other weights sum to less than L_max exp(-R), and the loss exceeds
     its infimum by less than a factor exp(2 A L_max exp(-R)).
@@ -217,7 +217,7 @@ def excess_at_random(run: Run, claimed: Infimum) -> Series:
 
 
 def fall(run: Run) -> "float | flint.arb":
-    """eta/||W*_kq||, enclosed by ball arithmetic where ||W*_kq||^2 is known as a rational number."""
+    """eta/||W*_kq||, enclosed by ball arithmetic if ||W*_kq||^2 is known as a rational number."""
     import flint
 
     with flint.ctx.workprec(BITS):
@@ -226,7 +226,7 @@ def fall(run: Run) -> "float | flint.arb":
 
 
 def decide_floor(run: Run, claimed: Infimum, rate: "Callable[[Run], float | flint.arb]") -> Finding:
-    """The infimum: approached along W*_kq and not passed at random W_kq; the rate: a limit along the run."""
+    """Decide the infimum, approached along W*_kq and not passed at random W_kq, and the rate, a limit along the run."""
     approached = Bounded(
         measure=partial(excess_along_reference, claimed=claimed),
         lower=lambda _, t: [0] * len(t),
