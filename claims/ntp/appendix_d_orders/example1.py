@@ -1,4 +1,4 @@
-"""Example 1 of arXiv 2409.17335, on its own dataset whatever its tokens are called."""
+"""Example 1 of arXiv 2409.17335, on its dataset up to renaming of tokens."""
 
 from collections.abc import Mapping
 from itertools import permutations, product
@@ -21,7 +21,7 @@ RELATIONS = (("S", "S", "P"), ("V", "V", "S"), ("O", "O", "S"), ("O", "O", "V"),
 """(query, winner, loser)."""
 
 PAIRS, TRIPLES = (list(product(TOKENS, repeat=number)) for number in (2, 3))
-"""All (x, n(x)) and (query, winner, loser) that could be."""
+"""All possible (x, n(x)) and (query, winner, loser)."""
 
 
 def names(run: Run) -> Mapping[str, Token] | None:
@@ -38,12 +38,12 @@ def names(run: Run) -> Mapping[str, Token] | None:
 
 
 def not_the_example(run: Run) -> str | None:
-    """Why the run is not about Example 1, or None."""
+    """Reason why the run is not on Example 1, or None."""
     return None if names(run) else "The statement is about the dataset of Example 1, up to the names of its tokens."
 
 
 def named(run: Run) -> Mapping[str, Token]:
-    """The run's token for each of S, V, O, P, of a run about Example 1."""
+    """The token for each of S, V, O, P of a run on Example 1."""
     name = names(run)
     if name is None:
         raise ValueError("the dataset is not that of Example 1")
@@ -51,7 +51,7 @@ def named(run: Run) -> Mapping[str, Token]:
 
 
 def _found(run: Run) -> Series:
-    """1 for every n(x) = y and every x >_q x' that the data give, over all x, y, x', q."""
+    """Indicator of n(x) = y and of x >_q x' in the data, over all x, y, x', q."""
     name, data = named(run), run.dataset
     values = [int(data.collocation.maps(name[x], name[y])) for x, y in PAIRS]
     for q, winner, loser in TRIPLES:

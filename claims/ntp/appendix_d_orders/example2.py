@@ -18,13 +18,13 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_2
 from marginaudit.training.ntp import predict
 
 ANSWERS = (("SP", "V"), ("OSP", "P"))
-"""Unseen sentences with the answers that Example 2 gives."""
+"""Unseen sentences and their answers by Example 2."""
 
 
 def _lead(run: Run) -> Series:
     """Log-odds of the printed answer against the best other one, for each unseen sentence.
 
-    They are A (Phi_y - Phi_z), Phi the attention on the tokens of a label, and move as `moved_attention` says.
+    They are A (Phi_y - Phi_z), Phi the attention on the tokens of a label, with the error of `moved_attention`.
     """
     name, training = named(run), run.training
     leads, radii, labels = [], [], []
@@ -39,7 +39,7 @@ def _lead(run: Run) -> Series:
 
 
 def _log_other(run: Run, name: Mapping[str, Token], sentence: str, answer: str) -> float:
-    """log of the attention on other tokens of the sentence than the one that the answer follows."""
+    """log of the attention on all tokens of the sentence but the predecessor of the answer."""
     stage, index = run.training.stage2, run.dataset.index
     query = index[name[sentence[-1]]]
     scores = {x: float(stage.score(index[name[x]], query)[-1]) for x in sentence}

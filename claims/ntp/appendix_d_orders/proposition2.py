@@ -1,4 +1,4 @@
-"""Proposition 2 of arXiv 2409.17335: a closed form of W*_kq, and when exactly it holds.
+"""Proposition 2 of arXiv 2409.17335: a closed form of W*_kq, with a necessary and sufficient condition.
 
 Decided in rational arithmetic. Under prefix closure a query has one optimal token, and so the closed form.
 """
@@ -25,7 +25,7 @@ from marginaudit.orders.ntp import QueryOrder, Token
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 
 BRUTE_FORCE = 10
-"""With at most this number of optimal tokens every set S of them is tried; with more a maximum flow decides."""
+"""Most optimal tokens for trying every set S. Beyond, a maximum flow decides."""
 
 BEATEN = "|N(S)| k >= |S| m for every set S of the optimal tokens"
 
@@ -61,7 +61,7 @@ def hall_condition(order: QueryOrder) -> bool:
 
 
 def not_beaten_enough(run: Run) -> str | None:
-    """A query without that condition, or None."""
+    """A query that fails `hall_condition`, or None."""
     return next((f"query {q!r} fails it" for q, order in run.dataset.orders.items() if not hall_condition(order)), None)
 
 
@@ -69,9 +69,9 @@ ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
 
 
 def _entries(run: Run) -> Iterator[tuple[Token, Token]]:
-    """Every (query with a relation, token that the closed form is about: it is silent on confused ones).
+    """Every (query with a relation, token covered by the closed form), which excludes confused tokens.
 
-    Tokens in no relation are left out where the solution has a 0, as the closed form does.
+    Omits tokens without a relation whose weight is 0 in the solution, as in the closed form.
     """
     solution, words = run.kq, run.dataset.vocabulary
     for query, order in run.dataset.orders.items():
@@ -85,7 +85,7 @@ def _entries(run: Run) -> Iterator[tuple[Token, Token]]:
 
 
 def _weights(run: Run, entries: list[tuple[Token, Token]], label: tuple[str, ...]) -> Series:
-    """x^T W*_kq q for each (query, x): exact, or in float64 within the solution's own error bound."""
+    """x^T W*_kq q for each (query, x): exact, or in float64 within the solution's error bound."""
     solution = run.kq.optimal()
     if isinstance(solution, Exact):
         weights = solution.weights_exact
@@ -126,9 +126,9 @@ def _witness(run: Run) -> dict[str, Any] | None:
 
 @once_a_run
 def _extremes(run: Run) -> list[tuple[Token, Token, Token]]:
-    """(query, x, x'), of each sample's tokens at other-than-optimal positions one of least weight and one of most.
+    """(query, x, x') for each sample, its tokens of least and of most weight at positions that are not optimal.
 
-    Any two of them have one weight where these two do.
+    All those tokens have equal weights if x and x' do.
     """
     n, index = run.dataset.collocation, run.dataset.index
     solution = run.kq.optimal()
@@ -142,7 +142,7 @@ def _extremes(run: Run) -> list[tuple[Token, Token, Token]]:
             weight: dict[Token, Any] = {x: column.get(x, 0) for x in others}
         else:
             weight = {x: solution.scores[index[x], index[query]] for x in others}
-        # of equal weights the first and the last one, so that the two differ
+        # first and last of equal weights, so that x and x' differ
         found[query, min(others, key=weight.__getitem__), max(reversed(others), key=weight.__getitem__)] = None
     return list(found)
 
@@ -203,7 +203,7 @@ COROLLARY = Claim(
 
 
 def _any_data(printed: Claim, *, wrong: str, instead: str, weakest: str, hunted: int) -> Claim:
-    """The statement on data of which a prefix need not be a sample."""
+    """Variant of the statement that does not assume prefix closure."""
     return replace(
         printed,
         id=f"{printed.id}.any-data",
@@ -246,12 +246,12 @@ COROLLARY_ANY_DATA = _any_data(
 
 
 def _holds(run: Run) -> Series:
-    """1 for each query whose column of W*_kq is the closed form."""
+    """Indicator for each query that its column of W*_kq is the closed form."""
     exact = run.kq.exact().weights_exact
     values = []
     for query, order in run.dataset.orders.items():
         column = exact.get(query, {})
-        spoken_of = {*order.graph, *column}.difference(order.confused)  # of all others both sides are 0
+        spoken_of = {*order.graph, *column}.difference(order.confused)  # all other entries are 0 on both sides
         values.append(int(all(column.get(x, 0) == closed_form_value(order, x) for x in spoken_of)))
     return exact_series(values, label=tuple(f"query {query!r}" for query in run.dataset.orders))
 

@@ -24,12 +24,12 @@ MAJORITY = ProofCondition("Assumption 3", lambda run: run.assumption("optimal_ma
 
 
 def no_majority(run: Run) -> str | None:
-    """Why Assumption 3 is not met, or None."""
+    """Reason why Assumption 3 fails, or None."""
     return None if MAJORITY.holds(run) else f"{MAJORITY.text} fails"
 
 
 def _queries(run: Run) -> list[QueryOrder]:
-    """Queries under which some token is non-comparable."""
+    """Queries with a non-comparable token."""
     return [order for order in run.dataset.orders.values() if order.leaves_some]
 
 
@@ -57,7 +57,7 @@ def _gaps(run: Run) -> Series:
 
 
 def late_from(run: Run) -> float:
-    """The step from which a run shows the order that it ends with; infinite where it ends before.
+    """The step from which a run shows its final order; infinite if the run ends before.
 
     Late is only where W_kq is so near W*_kq in direction, error bars included, that W*_kq's own order shows: without
     Assumption 3 scores may stay in the wrong order for thousands of long steps (docs/proofs.md, section 15.6).
@@ -78,7 +78,7 @@ def late_from(run: Run) -> float:
 
 @dataclass(frozen=True)
 class Fall:
-    """x^T W_kq^(t) q <= -pace t for t >= since, for every non-optimal x under the queries of which it was asked.
+    """x^T W_kq^(t) q <= -pace t for t >= since, for every non-optimal x under the requested queries.
 
     Neither number depends on T.
     """
@@ -88,7 +88,7 @@ class Fall:
 
 
 def proved_fall(run: Run, orders: list[QueryOrder]) -> Fall:
-    """What sections 15.3 and 15.6 of docs/proofs.md prove, for Assumptions 1 and 2 and any step size.
+    """Bound proved in docs/proofs.md, sections 15.3 and 15.6, for Assumptions 1 and 2 and any step size.
 
     ||W|| >= growth t and 1 - cos(W, W*_kq) <= (P + Q (1 + log t))/t from some step on. With Assumption 3 these are
     `sharp.lemma6` and `sharp.theorem1`, from t_1 = 1 on; without it, steps 7 and 9 of section 15.6. The step from which
@@ -115,7 +115,7 @@ def _rarity(run: Run, power: int) -> float:
 
 
 def _led_from(run: Run) -> float:
-    """t_1 of section 15.6: a step from which ||W|| has grown as if every sample had always been led."""
+    """t_1 of section 15.6: a step from which ||W|| is as large as if every sample had been led from the start."""
     data, eta = run.dataset, run.eta
     L = data.L_max
     sizes = {len(order.non_optimal) for order in data.orders.values()}
@@ -127,7 +127,7 @@ def _led_from(run: Run) -> float:
 
 
 def _first_below(P: float, Q: float, bound: float) -> float:
-    """The t >= 1 from which on (P + Q (1 + log t))/t <= bound; infinite where float64 has none.
+    """The least t >= 1 with (P + Q (1 + log t))/t <= bound from t on; infinite beyond float64.
 
     >>> t = _first_below(3.0, 5.0, 0.1)
     >>> round((3.0 + 5.0 * (1 + math.log(t))) / t, 9), _first_below(1.0, 1.0, 2.0), _first_below(1.0, 1.0, 0.0)

@@ -1,4 +1,4 @@
-"""How sentences of Theorem 3's kind are answered: how surely at each step, and right from which step on."""
+"""Answers to sentences of Theorem 3's kind: probabilities at each step, and the first step with right answers."""
 
 import math
 from collections import Counter
@@ -18,10 +18,10 @@ from marginaudit.orders.ntp import QueryOrder, Token
 from marginaudit.training.ntp import label_logits, log_probabilities
 
 LENGTHS = (2, 3, 4, 8, 16, 64, 1024)
-"""Lengths for which the first step with right answers is reported."""
+"""Lengths for reporting the first step with right answers."""
 
 MOST_SENTENCES = 20_000
-"""Sentences put through the model one by one, at most, shortest first."""
+"""Most sentences to run through the model, shortest first."""
 
 
 def sentences(run: Run, length: int) -> Iterator[tuple[Token, ...]]:
@@ -34,7 +34,7 @@ def sentences(run: Run, length: int) -> Iterator[tuple[Token, ...]]:
 
 
 def log_wrong(run: Run) -> Series:
-    """log of the largest probability of another answer than n(x_0), over all sentences of the kind, from t = 1 on.
+    """log of the largest probability of an answer other than n(x_0) over sentences of the kind, from t = 1 on.
 
     Of at most L_max tokens, copies of x_0 included. It is that of x_0, the query and L_max - 2 copies of one
     non-optimal token (docs/proofs.md, section 15.3, step 5), and of the x_0 with the least score.
@@ -52,7 +52,7 @@ def log_wrong(run: Run) -> Series:
             other = stage.scores_under(q, others) - least + math.log(L - 2)
             repeated.append(np.array([np.broadcast_to(query, other.shape), other]))
         for log_weights in repeated:
-            with np.errstate(invalid="ignore"):  # of scores that float64 lost
+            with np.errstate(invalid="ignore"):  # scores beyond float64
                 for worst, found in zip((wrong, log_other), _log_odds(run, log_weights), strict=True):
                     np.maximum(worst, found.max(axis=0), out=worst)
     error = score_error(run)
@@ -65,7 +65,7 @@ def log_wrong(run: Run) -> Series:
 
 
 def _log_odds(run: Run, log_weights: Floats) -> tuple[Floats, Floats]:
-    """The logarithms of the odds of other answers than n(x_0), and of the attention on other tokens than x_0.
+    """Log-odds of answers other than n(x_0), and log of the attention on tokens other than x_0.
 
     The odds are the sum of exp(A (phi_z - phi_0)) over all other tokens z of the vocabulary.
 
@@ -84,14 +84,14 @@ def _log_odds(run: Run, log_weights: Floats) -> tuple[Floats, Floats]:
 
 @once_a_run
 def least_leads(run: Run) -> tuple[Floats, Floats]:
-    """The smallest s_0 - s_x at each record, where x is the query and where it is not; inf for none."""
+    """The smallest s_0 - s_x at each record, for x the query and for other x; inf for none."""
     stage, index, n = run.training.stage2, run.dataset.index, run.dataset.collocation.require_function()
     of_query, of_others = np.full((2, len(stage)), np.inf)
     for order in rivals(run):
         labels = {n[x] for x in order.non_comparable}
 
         def lead(others: Sequence[Token], order: QueryOrder = order, labels: set[Token] = labels) -> Floats:
-            """Lead over the best of the others; each of them has the next token of some x_0, or none has."""
+            """Lead over the best of the other tokens; each of them has the next token of some x_0, or none has."""
             q, avoided = index[order.query], {n[x] for x in others} & labels
             middles = [x for x in order.non_comparable if n[x] not in avoided]
             if not (others and middles):
@@ -108,7 +108,7 @@ def least_leads(run: Run) -> tuple[Floats, Floats]:
 
 
 def right_from(run: Run, length: int) -> int | str:
-    """The first recorded step from which on every sentence of up to ``length`` tokens is surely answered n(x_0).
+    """First recorded step from which every sentence of up to ``length`` tokens is certainly answered n(x_0).
 
     All margins of W_ov are one A, so the answer is n of the token with the most attention: x_0 wins when
     s_0 - s_x > log c, by more than the error of scores, for the most copies c of each non-optimal x that a sentence of
@@ -144,7 +144,7 @@ class Tried:
 
 
 def put_through(run: Run, record: int) -> Tried:
-    """Every sentence of the kind, shortest first, up to the length at which they would be too many."""
+    """Run every sentence of the kind through the model, shortest first, within `MOST_SENTENCES`."""
     index, n = run.dataset.index, run.dataset.collocation.require_function()
     S = run.training.stage2.score_matrix(record, run.dataset.V)
     B = label_logits(run.dataset, run.training)
@@ -174,7 +174,7 @@ def put_through(run: Run, record: int) -> Tried:
 
 @once_a_run
 def summary(run: Run, record: int) -> str:
-    """Sentence for the report: from which step sentences are answered right, and the result of `put_through`."""
+    """Note for the report: the first step with right answers, and the result of `put_through`."""
     if np.isinf(score_error(run)[record]):
         return f"At t = {int(run.training.stage2.step[record])} the scores are not known: float64 lost them."
     steps = ", ".join(f"{length}: {right_from(run, length)}" for length in LENGTHS)

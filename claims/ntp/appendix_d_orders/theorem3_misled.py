@@ -1,4 +1,4 @@
-"""The shortest sentence that Theorem 3 of arXiv 2409.17335 speaks of and that is answered wrongly.
+"""The shortest sentence of Theorem 3 of arXiv 2409.17335 with a wrong answer.
 
 Such a sentence has one non-comparable token x_0 under the query q, all other tokens non-optimal under q, q last. So q
 is non-optimal itself: it is in every sample that relates two tokens under it, and so related. None of the sentences is
@@ -21,11 +21,11 @@ from marginaudit.orders.ntp import QueryOrder, Token
 Indices: TypeAlias = NDArray[np.int64]
 
 BUILDABLE = 1_000_000
-"""A counterexample of at most this number of copies is built and put through the model."""
+"""Most copies in a counterexample to run through the model."""
 
 
 def rivals(run: Run) -> list[QueryOrder]:
-    """The orders of queries that a sentence of some x_0 and copies of a non-optimal x, n(x) not n(x_0), may end in."""
+    """Orders of the queries that may end a sentence of some x_0 and copies of a non-optimal x, n(x) not n(x_0)."""
     n = run.dataset.collocation.require_function()
     return [
         order
@@ -52,18 +52,18 @@ class Rival:
     radius: float
 
     def sentence(self, copies: int) -> tuple[Token, ...]:
-        """The shortest sentence with these numbers of copies; the query, last, may be one of them."""
+        """The shortest sentence with the given numbers of copies. The final query may be one of the copies."""
         others = (self.other,) * (copies - (self.other == self.query))
         return (self.middle, *others, self.query)
 
     def length(self, copies: int) -> int:
-        """The number of tokens of that sentence."""
+        """The number of tokens of `sentence`."""
         return copies + (1 if self.query == self.other else 2)
 
 
 @dataclass(frozen=True)
 class Misled:
-    """The shortest sentence of the kind that is not answered n(x_0).
+    """The shortest sentence of the kind with an answer other than n(x_0).
 
     Attributes
     ----------
@@ -80,12 +80,12 @@ class Misled:
 
     @property
     def length(self) -> int | None:
-        """The number of its tokens; None where the copies are."""
+        """The number of tokens; None if ``copies`` is."""
         return None if self.copies is None else self.rival.length(self.copies)
 
 
 def shortest_misled(run: Run, record: int) -> Misled:
-    """The shortest sentence of the theorem's kind that is not answered n(x_0) at the recorded step.
+    """The shortest sentence of the theorem's kind with an answer other than n(x_0) at the recorded step.
 
     Sentences that mix several non-optimal tokens are no shorter: each of the tokens has to reach x_0 alone.
     """
@@ -99,7 +99,7 @@ def shortest_misled(run: Run, record: int) -> Misled:
     shortest: list[tuple[int, Rival]] = []
     open_to = []
     for found in leads:
-        near = np.flatnonzero(found.lead <= max(least, radius) + 1)  # others need three times the copies
+        near = np.flatnonzero(found.lead <= max(least, radius) + 1)  # other rivals need three times the copies
         if len(near):
             surely = _lengths(found, near, radius)
             first = int(np.argmin(surely))
@@ -118,7 +118,7 @@ class Leads:
     lead: Floats
 
     def rival(self, at: int, radius: float) -> Rival:
-        """The rival at a flat index."""
+        """Rival at a flat index."""
         middle, other = divmod(at, len(self.order.non_optimal))
         return Rival(
             self.order.query, self.middles[middle], self.order.non_optimal[other], float(self.lead.flat[at]), radius
@@ -157,5 +157,5 @@ def _copies(lead: float) -> int:
 
 
 def answers_follow_attention(run: Run) -> bool:
-    """Whether all margins of W_ov are one and n is injective: then the answer is n of the most attended token."""
+    """Whether all margins of W_ov are equal and n is injective, so that the answer is n of the most attended token."""
     return run.training.common_margin and run.assumption("injective").holds

@@ -1,4 +1,4 @@
-"""Theorem 3 of arXiv 2409.17335: unseen sentences are answered as the order says."""
+"""Theorem 3 of arXiv 2409.17335: answers to unseen sentences follow the order."""
 
 import math
 from typing import Any
@@ -36,7 +36,7 @@ def _no_sentence(run: Run) -> str | None:
 
 
 def decide_any_length(run: Run, record: int) -> Finding:
-    """No constant serves sentences of every length: at any fixed t, enough copies outweigh x_0.
+    """Refute a constant for sentences of every length: at any fixed t, enough copies outweigh x_0.
 
     The trained scores are finite at every t, so the length exp(s_0 - s_x) is finite at every t; the
     shortest such sentence at the recorded step is put through the model.
@@ -78,7 +78,7 @@ def decide_any_length(run: Run, record: int) -> Finding:
 
 
 def _put_through(run: Run, rival: Rival, copies: int, record: int) -> tuple[bool, dict[str, Any]]:
-    """Whether the model answers the shortest sentence with that number of copies otherwise, and how it answers."""
+    """Whether the model answers the shortest sentence with the given copies otherwise, and its answer."""
     n, words = run.dataset.collocation.require_function(), run.dataset.vocabulary
     expected = run.dataset.index[n[rival.middle]]
     log_odds = predict(run.dataset, run.training, rival.sentence(copies), record)
@@ -101,7 +101,7 @@ def _length_in_words(rival: Rival) -> str:
 
 
 def paper_length(run: Run) -> int:
-    """The last record within the paper's own number of steps, or the first trained one where all lie beyond."""
+    """The last record within the paper's number of steps, or the first trained one if all lie beyond."""
     return max(_first_trained(run), int(np.sum(run.training.stage2.step <= PAPER_STEPS)) - 1)
 
 
@@ -111,7 +111,7 @@ def _first_trained(run: Run) -> int:
 
 @once_a_run
 def fall(run: Run) -> Fall:
-    """How fast the scores of non-optimal tokens are proved to fall below that of x_0, which is 0."""
+    """Proved rate at which the scores of non-optimal tokens fall below that of x_0, which is 0."""
     return proved_fall(run, rivals(run))
 
 
