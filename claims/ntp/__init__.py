@@ -1,4 +1,4 @@
-"""Claims of arXiv 2409.17335: its theorems, the run that they are judged on, and measured quantities."""
+"""Claims of arXiv 2409.17335: its theorems, the audited runs, and measured quantities."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Algorithm 1 as a `Config` asks for it: the recorded steps, training, the enclosure of stage 2."""
+"""Algorithm 1 by a `Config`: the recorded steps, training, the enclosure of stage 2."""
 
 from typing import TYPE_CHECKING
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from marginaudit.training.ntp.certified.enclosure import Enclosure
 
 EVERY_STEP_TO = 2_000
-"""Stages up to this length are audited at every step; longer ones beyond it at log-spaced steps."""
+"""Last step of dense recording. Longer stages continue at log-spaced steps."""
 
 LISTED_STEPS = (2, 10, 100, 900, *(10**power for power in range(3, 19)))
-"""The steps of the table of direction errors; recorded unless others are asked for."""
+"""Steps of the table of direction errors, recorded by default."""
 
 MOST_SCORES = 20_000_000
-"""Scores x^T W_kq q that a recorded run may hold; with more pairs fewer steps are audited one by one."""
+"""Most scores x^T W_kq q of a recorded run. More pairs mean fewer consecutive steps."""
 
 
 def recorded_steps(dataset: Dataset, config: Config, steps2: int) -> tuple[int, ...]:
-    """The steps at which both stages are recorded, stage 2 being ``steps2`` long.
+    """The recorded steps of both stages, with a stage 2 of length ``steps2``.
 
-    It may end before the length that was asked for.
+    Stage 2 may end before the requested length.
     """
     last = max(config.steps1, steps2)
     if config.at is not None:
@@ -53,14 +53,14 @@ def dense_steps(last: int, every: int = EVERY_STEP_TO) -> tuple[int, ...]:
 
 
 def true_steps(config: Config) -> int:
-    """Most steps taken one by one, both stages together: these take the time."""
+    """Upper bound on the single steps of both stages, which dominate the running time."""
     return min(config.steps1, STAGE1_STEPS) + min(FARTHEST if config.steps2 is None else config.steps2, LATE_SWITCH)
 
 
 def train_against(
     dataset: Dataset, config: Config, ov: MaxMargin | None, kq: MaxMargin | None, progress: Progress | None = None
 ) -> Training:
-    """Algorithm 1 with direction errors against the given solutions, where there are any."""
+    """Algorithm 1 with direction errors against the given solutions, if any."""
     return train(
         dataset,
         steps1=config.steps1,
@@ -78,7 +78,7 @@ def train_against(
 def enclosed_steps(
     dataset: Dataset, config: Config, kq: MaxMargin | None, steps: int, at: list[int] | None
 ) -> "Enclosure | str":
-    """The first steps of stage 2 enclosed rigorously, or why they are not."""
+    """A rigorous enclosure of the first steps of stage 2, or the reason for its absence."""
     if config.optimizer != "ngd":
         return "the run is plain gradient descent"
     if kq is None:
@@ -92,7 +92,7 @@ def enclosed_steps(
 
 
 def load() -> None:
-    """Do training's deferred imports now."""
+    """Run training's deferred imports now."""
     import scipy.integrate  # noqa: F401
 
     from marginaudit.training.ntp.steps.compiled import root_of_squares

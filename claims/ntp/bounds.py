@@ -38,27 +38,27 @@ def _proved(run: Run) -> bool:
 
 
 def direction(run: Run, t: Steps) -> Steps:
-    """An upper bound on 1 - cos(W_kq^(t), W*_kq): that of `sharp.theorem1`; inf where an assumption of it fails."""
+    """Upper bound on 1 - cos(W_kq^(t), W*_kq), by `sharp.theorem1`; inf if one of its assumptions fails."""
     return direction_bound(run, t) if _proved(run) else np.full_like(t, np.inf)
 
 
 def norm_bound(run: Run, t: Steps) -> Steps:
-    """The bound of `sharp.lemma6` on ||W_kq^(t)|| from below."""
+    """Lower bound of `sharp.lemma6` on ||W_kq^(t)||."""
     return np.asarray(t * run.eta / (np.sqrt(2) * run.norm_kq))
 
 
 def least_norm(run: Run, t: Steps) -> Steps:
-    """A lower bound on ||W_kq^(t)||: that of `sharp.lemma6`; 0 where an assumption of it fails."""
+    """Lower bound on ||W_kq^(t)||, by `sharp.lemma6`; 0 if one of its assumptions fails."""
     return np.asarray(norm_bound(run, t) * _proved(run))
 
 
 def largest_norm(run: Run, t: Steps) -> Steps:
-    """t eta, an upper bound on the norm of a sum of t steps of that length."""
+    """t eta, an upper bound on the norm of a sum of t steps of length eta."""
     return np.asarray(t * run.eta)
 
 
 def margin(run: Run, t: Steps) -> Steps:
-    """A lower bound on every (o - x)^T W_kq^(t) q, o the optimal token of a sample and x another one of it.
+    """Lower bound on every (o - x)^T W_kq^(t) q, o the optimal token and x another token of a sample.
 
     The direction is within sqrt(2 b) of What, b the bound on 1 - cos, and ||o - x|| = sqrt 2; so the margin is
     at least ||W|| (1/||W*|| - 2 sqrt b), with ||W|| >= t eta/(sqrt 2 ||W*||) (`sharp.lemma6`). Where b leaves
@@ -94,11 +94,11 @@ UNEVEN = (
     "V = 2, n(a) = b, n(b) = a, samples [a] -> b and [a, b] -> b of frequency 1/2 - eps each, [b] -> a and [b, a] -> a "
     "of frequency eps each, eps small enough: about exp(-{least} - A) at the default step size, A the margins of W_ov"
 )
-"""Frequencies that no float64 holds."""
+"""Data with frequencies beyond float64."""
 
 
 def even_enough(factor: int, corollary: str) -> str:
-    """How even frequencies have to be, in words."""
+    """Condition on the evenness of frequencies, in words."""
     return f"log(2 L_max^3/pi_min) <= {factor} N L_max^4 ({corollary} of docs/proofs.md)"
 
 
@@ -134,7 +134,7 @@ class Sizes:
         return self.printed(t.log()) / (t * self.eta)
 
     def printed_norm(self, t: "flint.arb") -> "flint.arb":
-        """The bound of `ntp.lemma6` on ||W_kq^(t)|| from below."""
+        """Lower bound of `ntp.lemma6` on ||W_kq^(t)||."""
         return t * self.eta / (2 * self.L * self.w)
 
     def sharp_norm(self, t: "flint.arb") -> "flint.arb":
@@ -161,7 +161,7 @@ def root_two() -> "flint.arb":
 
 
 def sizes(run: Run) -> Sizes | None:
-    """Sizes of a run; None where ||W*_kq||^2 is not known as a rational number."""
+    """Sizes of a run; None unless ||W*_kq||^2 is known as a rational number."""
     from flint import arb, fmpq
 
     data, kq = run.dataset, run.kq
@@ -186,7 +186,7 @@ def in_balls(formula: Formula, balls: "Callable[[Sizes, flint.arb], flint.arb]")
 
 
 def of_sizes(condition: Callable[[Sizes], str | None]) -> Callable[[Run], str | None]:
-    """The condition on a run, in ball arithmetic."""
+    """Turn a condition on `Sizes` into one on a run, in ball arithmetic."""
 
     def unmet(run: Run) -> str | None:
         import flint

@@ -15,7 +15,7 @@ FARTHEST = 10**18
 
 @dataclass(frozen=True)
 class Config:
-    """Settings of Algorithm 1; None stands for the paper's own choice.
+    """Settings of Algorithm 1; None selects the paper's choice.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Config:
     at : tuple of int or None
         The recorded steps.
     optimizer : "ngd" or "gd"
-        Normalised gradient descent, the subject of the statements, or plain gradient descent.
+        Normalised gradient descent, as in the statements, or plain gradient descent.
     certify : int
         Number of first steps of stage 2 to enclose rigorously; without ``steps2``, stage 2 ends there.
     """
@@ -66,7 +66,7 @@ OF_FILE = "the file's, or the paper's"
 
 @dataclass(frozen=True)
 class RecordedConfig:
-    """Settings of a recorded run, if not in its file.
+    """Settings of a recorded run that its file lacks.
 
     Attributes
     ----------

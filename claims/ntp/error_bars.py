@@ -16,7 +16,7 @@ EPS = float(np.finfo(float).eps)
 def state_error(stage: StageRecord) -> Floats:
     """Bound on the distance of each recorded W from the exact trajectory, shape (records,).
 
-    ``distance_error`` is at least that distance over ||W||, and 2 or NaN where nothing is known; the start is exact.
+    ``distance_error`` is at least that distance over ||W||, and 2 or NaN if unknown. The start is exact.
     """
     known = stage.distance_error < 2
     error = np.where(known, np.where(known, stage.distance_error, 0.0) * stage.norm, np.inf)
@@ -24,7 +24,7 @@ def state_error(stage: StageRecord) -> Floats:
 
 
 def _carried(run: Run, stage: StageRecord, tokens: Literal[1, 2]) -> Floats:
-    """Bound on the error of products of W with one or two tokens: 0 where all tokens are zeros."""
+    """Bound on the error of products of W with one or two tokens: 0 if all tokens are zero."""
     size = longest(run.dataset.embeddings)
     return max(size**tokens, TINY) * state_error(stage) if size > 0 else np.zeros(len(stage))
 
@@ -37,7 +37,7 @@ def margin_error(run: Run, stage: StageRecord) -> Floats:
 def score_error(run: Run) -> Floats:
     """Bound on the error of each difference (x - z)^T W q of two scores of one query of stage 2, shape (records,).
 
-    That of W times |x - z| |q|, and the rounding of s What + rho and of their differences; at the start all are 0.
+    The error of W times |x - z| |q|, and the rounding of s What + rho and of their differences; 0 at the start.
     """
     stage = run.training.stage2
     size = stage.along * np.abs(stage.reference).max(initial=0.0) + np.abs(stage.rest).max(axis=1, initial=0.0)

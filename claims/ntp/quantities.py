@@ -1,4 +1,4 @@
-"""Quantities of a run, as series with their error bars, that several claims measure."""
+"""Quantities of a run shared by several claims, as series with error bars."""
 
 from dataclasses import replace
 from typing import Literal
@@ -25,15 +25,15 @@ from marginaudit.orders.ntp import Token
 from marginaudit.training.ntp import StageRecord
 
 SATURATED = 30
-"""exp(-30) of attention is on other than optimal tokens: see `asymptotic_from`."""
+"""Saturated attention has exp(-30) on tokens that are not optimal: see `asymptotic_from`."""
 
 APART, NEAR = 1.1, 2.0
-"""Ratio of the steps between which a rate is measured: at least, so that it is an average over a cycle of steps; and at
-most, so that it is that of the second one."""
+"""Least and largest ratio of the two steps of a measured rate. The least makes the rate an average over a cycle of
+steps, the largest makes it the rate at the second step."""
 
 
 def no_direction_ov(run: Run, first: int = 2) -> str | None:
-    """Why stage 1 has no direction to compare, or None.
+    """Reason why stage 1 has no direction to compare, or None.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def no_direction_ov(run: Run, first: int = 2) -> str | None:
 
 
 def no_margin(run: Run) -> str | None:
-    """Why W*_ov has no margins, or None; `BeyondTheRun` where stage 1 is not there."""
+    """Reason why W*_ov has no margins, or None; `BeyondTheRun` without stage 1."""
     if isinstance(run.ov, Infeasible):
         return "W*_ov does not exist: no W_ov has all margins positive."
     if run.norm_ov == 0:
@@ -57,7 +57,7 @@ def no_margin(run: Run) -> str | None:
 
 
 def no_direction_kq(run: Run) -> str | None:
-    """Why stage 2 has no direction to compare, or None.
+    """Reason why stage 2 has no direction to compare, or None.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def no_direction_kq(run: Run) -> str | None:
 
 
 def nothing_to_learn(run: Run, if_zero: str) -> str | None:
-    """Why stage 2 has no W*_kq or no gradient, or None; ``if_zero`` says what W*_kq = 0 means for the statement."""
+    """Reason why stage 2 has no W*_kq or no gradient, or None; ``if_zero`` describes the statement's case W*_kq = 0."""
     if isinstance(run.kq, Infeasible):
         return "W*_kq does not exist: no W_kq has all margins positive."
     if run.norm_kq == 0:
@@ -82,7 +82,7 @@ def nothing_to_learn(run: Run, if_zero: str) -> str | None:
 
 
 def no_stage2(run: Run) -> str | None:
-    """Why stage 2 has no W*_kq or no gradient, or None.
+    """Reason why stage 2 has no W*_kq or no gradient, or None.
 
     Raises
     ------
@@ -96,14 +96,14 @@ def no_stage2(run: Run) -> str | None:
 
 
 def no_relation(run: Run) -> str | None:
-    """Why no query has optimal tokens to speak of, or None."""
+    """Reason why no query has a relation, or None."""
     if isinstance(run.kq, Infeasible):
         return "W*_kq does not exist: no W_kq has all margins positive."
     return None if run.dataset.orders else "No sample relates two tokens, so no query has optimal tokens."
 
 
 def no_infimum(run: Run) -> str | None:
-    """Why the infimum of the loss over W_kq has no closed form, or None; no step of stage 2 is in it."""
+    """Reason why the infimum of the loss over W_kq has no closed form, or None; independent of stage 2's steps."""
     reason = nothing_to_learn(run, "has no direction")
     if reason is None and not run.training.common_margin:
         return "The margins of W_ov^(T) are not one A, so the infimum of the loss has no closed form."
@@ -111,17 +111,17 @@ def no_infimum(run: Run) -> str | None:
 
 
 def no_common_margin(run: Run) -> str | None:
-    """Why stage 2 does not approach an infimum that has a closed form, or None."""
+    """Reason why stage 2 does not approach an infimum with a closed form, or None."""
     return no_infimum(run) or no_direction_kq(run)
 
 
 def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:
-    """Raise unless a stage has a recorded step from ``first`` on; the premise of these steps is asked first.
+    """Raise unless a stage has a recorded step from ``first`` on. The premise of the steps is checked first.
 
     Raises
     ------
     NotRecorded
-        It has none.
+        The stage has no such step.
     """
     run.require_recorded(stage)
     steps, at = run.config.steps1 if stage == 1 else run.steps2, run.recorded_steps(stage)
@@ -132,7 +132,7 @@ def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:
 
 
 def attention(run: Run, sample: int, token: Token) -> Series:
-    """The attention that all places of a token get in a sample together, at each record of stage 2.
+    """Attention of a token in a sample, summed over its positions, at each record of stage 2.
 
     Where differences of scores are off by e, so is the log of its ratio to the rest, and attention itself by e/4 at
     most; `EPS` is for the sums.
@@ -184,7 +184,7 @@ def direction(stage: StageRecord, reference_radius: float, first: int) -> Series
 
 
 def norm(stage: StageRecord, first: int) -> Series:
-    """||W^(t)|| from step ``first`` on, off by no more than W is."""
+    """||W^(t)|| from step ``first`` on, with the error of W."""
     kept = stage.step >= first
     value = stage.norm[kept]
     return series(value, radius=state_error(stage)[kept] + FORMULA_ROUNDING * value, step=stage.step[kept])
@@ -240,24 +240,23 @@ def stage2_log_loss(run: Run, first: int) -> Series:
 
 
 def asymptotic_from(run: Run) -> float:
-    """The step of stage 2 from which a run that converges is taken to show how.
+    """The step of stage 2 from which a run counts as asymptotic.
 
     eta t/||W*_kq|| is about the margin that training has reached. `SATURATED` more than what makes attention one-hot
-    in every sentence, also A times it, and makes up for rare samples. Steps longer than ||W*_kq|| are so few until
-    then that they do not yet balance: ||W*_kq||^2 is how many of them a perceptron may need.
+    in every sentence, also A times it, and makes up for rare samples. Steps longer than ||W*_kq|| are too few to
+    balance by then: ||W*_kq||^2 is the number of them that a perceptron may need.
     """
     data, norm = run.dataset, run.norm_kq
     run.ask_premise()
-    A = max(run.trained.margin, 0.0)  # of a recorded run, Algorithm 1's where it is not known
+    A = max(run.trained.margin, 0.0)  # for a recorded run, Algorithm 1's if unknown
     margin = SATURATED + np.log(data.L_max) - np.log(float(data.smallest_frequency)) + np.log1p(A)
     return float(max(margin * norm / run.eta, 10 * norm**2))
 
 
 def late_records(run: Run, column: Literal["log_excess", "one_minus_cos"], radius: Floats) -> Series:
-    """A column of stage 2 from t = 1 on, or, if float64 loses it on the way and the run is small, `first_steps`.
+    """A column of stage 2 from t = 1 on, or that of `first_steps` if float64 loses it and the run is small.
 
-    Records that are enclosed are among these steps; in their place they count where they are no fewer, t = 0
-    among them.
+    Enclosed records are among `first_steps`, and replace them if no fewer, counting t = 0.
     """
     stage = run.training.stage2
     kept = stage.step >= 1
@@ -272,13 +271,13 @@ def late_records(run: Run, column: Literal["log_excess", "one_minus_cos"], radiu
 
 
 def unknown_where_nan(value: Floats, radius: Floats, step: NDArray[np.int64]) -> Series:
-    """A series along steps; an entry that is no number, as of a W of 0 that has no direction, may be anything."""
+    """Series along steps, with an infinite error bar for NaN, such as the direction of W = 0."""
     known = ~np.isnan(value)
     return series(np.where(known, value, 0.0), radius=np.where(known, radius, np.inf), step=step)
 
 
 def excess_rate(run: Run) -> Series:
-    """-d log(Loss - floor)/dt between recorded steps that lie `APART`."""
+    """-d log(Loss - floor)/dt between recorded steps at a ratio of at least `APART`."""
     found = late_records(run, "log_excess", log_excess_error(run))
     if found.step is None or not len(found):
         return found
@@ -301,7 +300,7 @@ def _stage2_log(run: Run, column: Literal["log_loss", "log_other_weight"], radiu
 
 
 def enclosed(run: Run, column: str, measured: Series) -> Series:
-    """The series with its values from the rigorous enclosure, where that has all of its steps."""
+    """The series, with values from the rigorous enclosure if that has all steps."""
     found = run.enclosure
     if found is None or measured.step is None or not np.isin(measured.step, found.step).all():
         return measured

@@ -1,4 +1,4 @@
-"""A random part of many samples or tokens that stands for all of them."""
+"""Random subset of samples or tokens."""
 
 from dataclasses import replace
 
@@ -10,14 +10,14 @@ from marginaudit.orders.ntp import Dataset
 SEED = 2409_17335
 
 MOST_TERMS = 100
-"""More samples or tokens than this are represented by a random part: the identities are sums over them."""
+"""Most samples or tokens in an identity, which is a sum over them. A random subset replaces a larger set."""
 
 MOST_ENTRIES = 20_000_000
-"""Terms times entries of a weight matrix, at most: of large vocabularies a smaller part is taken."""
+"""Most terms times entries of a weight matrix. Large vocabularies get a smaller subset."""
 
 
 def some_samples(dataset: Dataset, rng: np.random.Generator) -> Dataset:
-    """The dataset with as many of its samples as `some` takes, a random part."""
+    """The dataset with a random subset of its samples, sized by `some`."""
     kept, part = some(dataset.N, "samples", dataset.embeddings.size, rng)
     if not part:
         return dataset
@@ -27,7 +27,7 @@ def some_samples(dataset: Dataset, rng: np.random.Generator) -> Dataset:
 
 
 def some(number: int, things: str, entries: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], str]:
-    """Sorted indices of a random part, each of which meets ``entries`` entries of a matrix; and `in_part`.
+    """Sorted indices of a random subset and `in_part`; each index costs ``entries`` entries of a matrix.
 
     >>> some(5, "tokens", 25, np.random.default_rng(0))
     (array([0, 1, 2, 3, 4]), '')
@@ -41,5 +41,5 @@ def some(number: int, things: str, entries: int, rng: np.random.Generator) -> tu
 
 
 def in_part(taken: int, number: int, things: str) -> str:
-    """The part that stands for all, in words; "" where it is all."""
+    """Description of the subset; "" for all."""
     return f"{taken} of {number} {things}, a random part, stand for all." if taken < number else ""

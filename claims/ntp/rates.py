@@ -1,4 +1,4 @@
-"""Rates of stage 2's direction error, decade by decade, beside the asymptotic law's prediction."""
+"""Rates of stage 2's direction error by decade, compared with the asymptotic law."""
 
 from typing import Any
 
@@ -10,13 +10,13 @@ from marginaudit.claims.values.json_data import finite
 from marginaudit.orders.arrays import Floats
 
 ABOVE_THE_FLOOR = 0.01
-"""Entries whose stated relative error is larger are left out of every fit."""
+"""Largest relative error of an entry for the fits."""
 
 NEAR_THE_LAW = 0.01
-"""Relative distance from the law below which a run is in its asymptotic regime."""
+"""Relative distance from the law that defines the asymptotic regime."""
 
 FEWEST = 5
-"""Entries that a decade's fit needs."""
+"""Fewest entries for a decade's fit."""
 
 
 def fitted_decades(step: NDArray[np.int64], gap: Floats, error: Floats, law: Floats) -> list[dict[str, Any]]:
@@ -25,14 +25,14 @@ def fitted_decades(step: NDArray[np.int64], gap: Floats, error: Floats, law: Flo
     Parameters
     ----------
     step, gap, error, law : (records,) arrays
-        t, 1 - cos, the bound on its relative error, and the law's 1 - cos (NaN where it says nothing).
+        t, 1 - cos, the bound on its relative error, and the law's 1 - cos (NaN if undefined).
 
     Returns
     -------
     list of dict
         Of the decade [``start``, 10 start]: ``exponent``, the least-squares slope of log(1 - cos) against log t;
         ``exponent_without_log``, that of (1 - cos) / log^2 t, None where the decade starts at 1; ``predicted``, the
-        exponent of the law at the same steps, None where there is no law.
+        exponent of the law at the same steps, None without a law.
 
     >>> t = np.array([10, 20, 30, 50, 70, 100])
     >>> [found] = fitted_decades(t, 5 / t**2, np.zeros(6), np.full(6, np.nan))
@@ -78,7 +78,7 @@ def _slope(x: Floats, y: Floats) -> float:
 def constants(
     step: NDArray[np.int64], norm: Floats, gap: Floats, off: Floats, eta: float, *, degenerate: bool
 ) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """C of 1 - cos ~ C / t^2, or of C log^2 t / t^2 where a tight constraint carries no multiplier, as steps show it.
+    """Estimates of C in 1 - cos ~ C / t^2, or C log^2 t / t^2 if a tight constraint carries no multiplier.
 
     The first is t^2 (1 - cos). For the second, |u|^2, u the part of W across W*, is in the end the quadratic
     |X|^2 L^2 + .. in L = log t, and C = |X|^2 / (2 eta^2): the divided difference of |u|^2 over t, t/10 and t/100,
@@ -110,7 +110,7 @@ def constants(
 
 
 def _nearest(t: Floats, wanted: Floats) -> NDArray[np.int64]:
-    """The index of the entry of increasing t nearest to each wanted one, by ratio."""
+    """Index of the nearest entry by ratio, in increasing t, for each wanted t."""
     after = np.clip(np.searchsorted(t, wanted), 1, len(t) - 1)
     return np.asarray(np.where(t[after] / wanted < wanted / t[after - 1], after, after - 1), dtype=np.int64)
 

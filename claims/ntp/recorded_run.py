@@ -1,4 +1,4 @@
-"""A run that somebody else trained and recorded, judged like our own one at the steps that its file holds."""
+"""Recorded run from elsewhere, judged at the steps in its file like our own runs."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +26,7 @@ from marginaudit.training.recorded_weights import Recorded
 class RecordedRun(Run):
     """A dataset, its two solutions, and a trajectory from a file.
 
-    Where the trajectory departs from Algorithm 1, no premise of a statement on its weights is met: see `departs`.
+    If the trajectory departs from Algorithm 1, the premise of every statement on its weights fails: see `departs`.
 
     Raises
     ------
@@ -55,7 +55,7 @@ class RecordedRun(Run):
 
     @cached_property
     def conformity(self) -> Conformity:
-        """The trajectory, record by record beside Algorithm 1."""
+        """Comparison of the trajectory with Algorithm 1, record by record."""
         return _compared(self.dataset, self.path, self.trajectory, self._reached)
 
     def _reached(self, share: float) -> None:
@@ -64,12 +64,12 @@ class RecordedRun(Run):
 
     @property
     def departs(self) -> bool:
-        """Whether it is not Algorithm 1, or rounding may hide that it is not."""
+        """Whether the trajectory departs from Algorithm 1, or may do so within rounding."""
         return not self.conformity.premises_met
 
     @property
     def undecided(self) -> str:
-        """Note on records that rounding explains whatever they are; "" if there are none."""
+        """Note on records that rounding leaves undecided; "" for none."""
         decided, records = self.conformity.decided, self.conformity.records
         if not self.conformity.conforms or self.conformity.premises_met:
             return ""
@@ -93,7 +93,7 @@ class RecordedRun(Run):
 
     @property
     def training(self) -> Training:
-        """Both stages at the recorded weights, for statements about stage 2; of W_kq alone where W_ov is not known."""
+        """Both stages at the recorded weights, for statements about stage 2; W_kq alone if W_ov is unknown."""
         found, reason = self.trained, self._no_ov
         at = self.conformity.departs_at
         if not reason and at is not None and at.stage == 1 and not found.common_margin:
@@ -102,7 +102,7 @@ class RecordedRun(Run):
 
     @property
     def _no_ov(self) -> str:
-        """Why the W_ov of stage 2 is not known; "" where it is."""
+        """Reason why the W_ov of stage 2 is unknown; "" if known."""
         last = self.conformity.stages[-1]
         if self.trajectory.stage1 is None and not last.premise_met:
             return "the file has no W_ov, which is known only of a trajectory that is decided to be Algorithm 1's"
@@ -126,12 +126,12 @@ class RecordedRun(Run):
         return () if found is None else tuple(found.step.tolist())
 
     def require_recorded(self, stage: Literal[1, 2]) -> None:
-        """Ask the premise of the stage's records, and raise unless the file has the stage.
+        """Check the premise of the stage's records, and raise unless the file has the stage.
 
         Raises
         ------
         BeyondTheRun
-            It has not.
+            The file lacks the stage.
         """
         if self._record(stage) is None:
             raise BeyondTheRun(f"the trajectory has no stage {stage}")
@@ -170,7 +170,7 @@ class RecordedRun(Run):
 
 
 OF_W_OV = frozenset({"B", "W_ov", "margin", "margin_spread", "margin_error", "common_margin"})
-"""What of a training depends on W_ov."""
+"""Attributes of a training that depend on W_ov."""
 
 OF_LOSS = frozenset(
     ("loss", "log_loss", "log_excess", "gradient_norm", "log_gradient_norm", "descent_reference", "descent_rest")
@@ -179,13 +179,13 @@ OF_LOSS = frozenset(
 
 
 def unknown_loss(training: Training) -> Training:
-    """A training whose W_ov is not that of the run: NaN in the columns of stage 2 that depend on it."""
+    """Mask a training with another W_ov than the run's: NaN in the columns of stage 2 that depend on W_ov."""
     unknown = dict.fromkeys(OF_LOSS, np.full(len(training.stage2), np.nan))
     return replace(training, stage2=replace(training.stage2, **unknown))
 
 
 class _Unknown:
-    """What raises `BeyondTheRun` with a reason where one of ``unknown`` is asked for."""
+    """Proxy that raises `BeyondTheRun` with a reason on access to one of ``unknown``."""
 
     unknown: ClassVar[frozenset[str]]
     reason: str
@@ -205,12 +205,12 @@ class _WithoutOV(_Unknown, Training):
 
 
 def without_ov(training: Training, reason: str) -> Training:
-    """The same training, of which what depends on W_ov raises `BeyondTheRun` with a reason.
+    """Proxy of the training that raises `BeyondTheRun` with a reason on access to data that depend on W_ov.
 
     Raises
     ------
     BeyondTheRun
-        By the training, where one of `OF_W_OV` or `OF_LOSS` is asked for.
+        By the training, on access to one of `OF_W_OV` or `OF_LOSS`.
     """
     stage2 = _Stage2WithoutOV(**vars(training.stage2))
     object.__setattr__(stage2, "reason", reason)
@@ -242,7 +242,7 @@ def conformity(
 def _compared(
     data: Dataset, file: Path, trajectory: Trajectory, progress: Callable[[float], None], steps1: int | None = None
 ) -> Conformity:
-    """The trajectory of a file beside Algorithm 1, by its own step sizes."""
+    """Compare the trajectory of a file with Algorithm 1 at the file's step sizes."""
     found = tuple(compared(data, trajectory, progress=progress, steps1=steps1))
     after = STEPS1 if steps1 is None else steps1
     assumed = f", W_ov being Algorithm 1's after {after} steps" if found[0].stage == 2 else ""

@@ -1,4 +1,4 @@
-"""One dataset under audit: its solutions and its training, computed once and when first asked for."""
+"""Audit of one dataset: its solutions and its training, lazy and cached."""
 
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
 
 ENCLOSED_STEPS = 300
 MOST_ENCLOSED_TOKENS = 64
-"""Number of `first_steps`, and largest total of tokens over samples: their digits grow with both."""
+"""Number of `first_steps`, and largest total of tokens over samples. The digits grow with both numbers."""
 
 
 class NotAlgorithm1(NotJudged):
-    """A statement about Algorithm 1 was asked of another optimizer's run."""
+    """A statement about Algorithm 1 was applied to another optimizer's run."""
 
 
 class NotSolved(BeyondTheRun, SolverFailure):
-    """The solver proved nothing about a max-margin problem, so statements about its solution are undecided."""
+    """The solver gave no proof for a max-margin problem, so statements about its solution are undecided."""
 
 
 class Run(BaseRun[Dataset]):
     """A dataset, its two max-margin solutions and its two-stage training."""
 
     kind = SENTENCES
-    between = 9 / 8  # steps of any length may go back and forth; 20 a decade are recorded unless others are asked for
+    between = 9 / 8  # steps of any length may oscillate; by default 20 a decade are recorded
     takes_own_steps = True
 
     def __init__(self, dataset: Dataset, config: Config | None = None, progress: Progress | None = None) -> None:
@@ -53,7 +53,7 @@ class Run(BaseRun[Dataset]):
     def with_steps1(self, steps1: int) -> "Run":
         """The same data and solutions with another T, for formulas; nothing is trained."""
         config = copy(self.config)
-        object.__setattr__(config, "steps1", steps1)  # also beyond the steps that a run can have
+        object.__setattr__(config, "steps1", steps1)  # may exceed the limit on a run's steps
         other = Run(self.dataset, config)
         other.__dict__ |= {name: self.__dict__[name] for name in ("ov", "kq") if name in self.__dict__}
         other._assumptions = self._assumptions
@@ -61,22 +61,22 @@ class Run(BaseRun[Dataset]):
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """T, t, or both: the lengths of the stages that the current claim is about, where ``at`` chose the steps."""
+        """T, t, or both: the lengths of the current claim's stages, if ``at`` chose the steps."""
         if self.config.at is None or not self.trainable:
             return ()
         lengths = {1: self.config.steps1, 2: self.steps2}
         return tuple(length for stage, length in lengths.items() if stage in (self._asked or lengths))
 
     def begin(self) -> None:
-        """Forget what the last claim asked for."""
+        """Reset the stages and weights used by the last claim."""
         super().begin()
         self._asked = set()
 
     @property
     def not_as_given(self) -> str:
-        """Note on embeddings that are orthonormal only to rounding, in place of which exactly orthonormal ones are run.
+        """Note on embeddings that are orthonormal only to rounding, replaced by exactly orthonormal ones.
 
-        "" for others. Long steps make of the difference, however small it is, one of any size.
+        "" for others. Long steps can amplify any difference, however small.
         """
         if not self.assumption("orthonormal").holds or not (deviation := gram_deviation(self.dataset)):
             return ""
@@ -86,15 +86,15 @@ class Run(BaseRun[Dataset]):
         )
 
     def reservation(self, assumptions: Sequence[str]) -> str:
-        """`not_as_given`, of what is about orthonormal tokens or was measured on the run."""
+        """`not_as_given`, for statements about orthonormal tokens or measured on the run."""
         return self.not_as_given if self.used_weights or "orthonormal" in assumptions else ""
 
     def surest(self, assumptions: Sequence[str]) -> Evidence:
-        """Float64 under a `reservation`: nothing certified of another embedding is said of the given one."""
+        """Float64 under a `reservation`: certificates of another embedding do not apply to the given one."""
         return Evidence.FLOAT64 if self.reservation(assumptions) else super().surest(assumptions)
 
     def prepare(self) -> None:
-        """Train, and enclose where that is asked for."""
+        """Train, and enclose if requested."""
         if self.trainable:
             self.trained, self.enclosure  # noqa: B018  (computed and kept)
 
@@ -105,7 +105,7 @@ class Run(BaseRun[Dataset]):
 
     @property
     def not_trained(self) -> str | None:
-        """Why there is no training, or None."""
+        """Reason for not training, or None."""
         if not self.solvable:
             return "n is not a function on the whole vocabulary"
         return self._too_dense or self._too_long
@@ -125,11 +125,11 @@ class Run(BaseRun[Dataset]):
 
     @property
     def trainable(self) -> bool:
-        """Whether there is training."""
+        """Whether the dataset can be trained."""
         return self.not_trained is None
 
     def require_dense(self) -> None:
-        """Raise where arrays of all pairs of tokens would be too large.
+        """Raise if arrays of all pairs of tokens would be too large.
 
         Raises
         ------
@@ -197,12 +197,12 @@ class Run(BaseRun[Dataset]):
 
     @cached_property
     def no_fast_forward(self) -> str | None:
-        """Why stage 2 can be followed by true steps only, or None."""
+        """Reason why stage 2 cannot be fast-forwarded, or None."""
         return no_fast_forward(self.dataset, self.solved("kq"), self.config.optimizer)
 
     @cached_property
     def steps2(self) -> int:
-        """The length of stage 2: as asked for, or as far as it can be followed where that is less."""
+        """The length of stage 2: the requested one, or the longest possible if that is less."""
         asked = self.config.steps2
         if asked is None and self.config.certify:
             return self.config.certify
@@ -212,23 +212,23 @@ class Run(BaseRun[Dataset]):
 
     @property
     def stopped(self) -> str | None:
-        """Why stage 2 ends before the steps that were asked for, or None."""
+        """Reason why stage 2 ends before the requested length, or None."""
         if self.config.steps2 != self.steps2 and self.no_fast_forward is not None:
             return f"no fast-forward beyond true steps: {self.no_fast_forward}"
         return self.trained.stopped or None
 
     def recorded_steps(self, stage: Literal[1, 2]) -> tuple[int, ...] | None:
-        """The steps of a stage that are recorded, and others beyond its end; None for as many as the run likes."""
+        """The steps chosen for recording, possibly beyond the stage's end; None for the default."""
         del stage
         return self.config.at
 
     @property
     def departs(self) -> bool:
-        """Whether the run is one of plain gradient descent."""
+        """Whether the optimizer is plain gradient descent."""
         return self.config.optimizer != "ngd"
 
     def ask_premise(self) -> None:
-        """Raise unless the steps are normalised gradient descent's.
+        """Raise unless the optimizer is normalised gradient descent.
 
         Raises
         ------
@@ -240,7 +240,7 @@ class Run(BaseRun[Dataset]):
             raise NotAlgorithm1("the statement is about normalised gradient descent, and this run is plain")
 
     def require_recorded(self, stage: Literal[1, 2]) -> None:
-        """Ask the premise, and raise unless a stage is there, as it is except in recorded runs."""
+        """Check the premise, and raise unless the stage exists, as it does except in recorded runs."""
         self.ask_premise()
         self._asked.add(stage)
 
@@ -258,10 +258,10 @@ class Run(BaseRun[Dataset]):
 
     @property
     def stage1_steps(self) -> Stage1:
-        """Stage 1 to its last step T.
+        """Stage 1 up to its last step T.
 
-        Where the closed form t eta0 W*/||W*|| is proved (docs/proofs.md, section 1) it says how far each recorded W
-        is from the exact one, whatever steps may have done to rounding errors: that is the error of these records.
+        If the closed form t eta0 W*/||W*|| is proved (docs/proofs.md, section 1), the error of each record is its
+        distance from the closed form, regardless of how steps amplify rounding errors.
         """
         ran = self.training.stage1
         if not self._stage1_law:
@@ -272,9 +272,9 @@ class Run(BaseRun[Dataset]):
 
     @cached_property
     def stage1(self) -> Stage1:
-        """Stage 1, beyond its T steps continued by its closed form where there is one.
+        """Stage 1, continued beyond its T steps by its closed form, if any.
 
-        What a statement says of every t has nothing to do with T, at which stage 2 takes W_ov over.
+        A statement for every t is independent of T, the step at which stage 2 takes W_ov over.
         """
         ran = self.stage1_steps
         if self.config.at is not None or not self._stage1_law:
@@ -295,7 +295,7 @@ class Run(BaseRun[Dataset]):
         Raises
         ------
         BeyondTheRun
-            There are too many tokens, or stage 1 is longer than it can be followed.
+            There are too many tokens, or stage 1 is too long.
         """
         if self.solvable and self.not_trained is not None:
             raise BeyondTheRun(self.not_trained)
@@ -305,7 +305,7 @@ class Run(BaseRun[Dataset]):
 
     @property
     def enclosure(self) -> "Enclosure | None":
-        """The rigorous enclosure of stage 2's first steps, asked for or needed; None where there is none."""
+        """Rigorous enclosure of stage 2's first steps, if requested or needed; None if unavailable."""
         if not isinstance(self._enclosed, str):
             return self._enclosed
         found = self.trained.enclosed
@@ -317,7 +317,7 @@ class Run(BaseRun[Dataset]):
 
     @property
     def not_enclosed(self) -> str | None:
-        """Why there is no enclosure, or None."""
+        """Reason for the lack of an enclosure, or None."""
         return self._enclosed if isinstance(self._enclosed, str) else None
 
     @cached_property
@@ -332,9 +332,9 @@ class Run(BaseRun[Dataset]):
 
     @cached_property
     def first_steps(self) -> "Enclosure | None":
-        """Each of the first steps of stage 2 enclosed, for statements about steps so long that float64 loses them.
+        """Enclosure of each of the first steps of stage 2, for step sizes beyond float64's precision.
 
-        None where the dataset is not small, or there is no enclosure.
+        None unless the dataset is small and has an enclosure.
         """
         if sum(len(set(sample.tokens)) for sample in self.dataset.samples) > MOST_ENCLOSED_TOKENS:
             return None
@@ -343,7 +343,7 @@ class Run(BaseRun[Dataset]):
         return None if isinstance(found, str) else found
 
     def solved(self, which: Literal["ov", "kq"]) -> MaxMargin | None:
-        """One of the two solutions, or None where nothing is proved of it."""
+        """One of the two solutions, or None without a proof of it."""
         try:
             return self.ov if which == "ov" else self.kq
         except SolverFailure:

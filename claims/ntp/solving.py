@@ -1,4 +1,4 @@
-"""The two hard-margin problems of arXiv 2409.17335, as `marginaudit solve` answers them and `verify` checks them."""
+"""`marginaudit solve` and `verify` for the two hard-margin problems of arXiv 2409.17335."""
 
 import json
 import tempfile
@@ -36,7 +36,7 @@ def trainable(dataset: Dataset, origin: str) -> Dataset:
     Raises
     ------
     InputError
-        It is not; names the dataset's origin.
+        n is no such function; names the dataset's origin.
     """
     try:
         dataset.collocation.require_function()
@@ -76,7 +76,7 @@ def _weights(answer: dict[str, Any]) -> Lists:
 
 
 def solution_answer(which: Literal["ov", "kq"], dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
-    """One max-margin problem as JSON data: status, weights, exact weights where there are any, certificate."""
+    """One max-margin problem as JSON data: status, weights, exact weights if any, certificate."""
     answer = solution_summary(solution) | {"weights": {}, "weights_exact": None}
     if isinstance(solution, Optimal):
         answer |= finite({"certificate": asdict(solution.certificate), "gram_deviation": solution.gram_deviation})
@@ -99,7 +99,7 @@ def solution_answer(which: Literal["ov", "kq"], dataset: Dataset, solution: MaxM
 
 
 def solution_summary(solution: MaxMargin | None) -> dict[str, Any]:
-    """A solution's entry in report.json; None where the solver proves nothing."""
+    """A solution's entry in report.json; None without a proof by the solver."""
     return {
         "status": "not solved" if solution is None else solution.status,
         "method": "cvxpy" if solution is None else solution.method,
@@ -119,7 +119,7 @@ def _by_name(dataset: Dataset, solution: Optimal) -> dict[str, dict[str, float]]
 
 
 def verify(dataset: Dataset, place: str, certificate: Path) -> list[str]:
-    """Statements that the stand-alone checker confirms; it reads the dataset's file itself."""
+    """Statements confirmed by the stand-alone checker, which reads the dataset's file itself."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(place)
         if place in CASES:

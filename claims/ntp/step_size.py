@@ -1,6 +1,6 @@
 """Conditions on the step size of stage 2: eta <= ||W*_kq||/e and eta <= 1/(4 ||W*_kq||).
 
-Theorem 1 has eta <= O(1); its proof uses eta <= ||W*_kq||/e. The sharper rates are proved up to 1/(4 ||W*_kq||).
+Theorem 1 assumes eta <= O(1); its proof uses eta <= ||W*_kq||/e. The sharper rates are proved up to 1/(4 ||W*_kq||).
 """
 
 import math
@@ -23,7 +23,7 @@ SHORT_LATEX = r"\eta\le\frac1{4\lVert W^*_{kq}\rVert}"
 READ_AS = f"eta <= O(1) is read as {ORDER_ONE}, as Theorem 1's proof uses it; longer steps are audited beside."
 
 LONG_STEPS: Mapping[str, float] = {"lr1": 1800.0, "lr2": 2e5, "steps1": 2, "steps2": 2, "certify": 2}
-"""Settings at which three samples of the frequencies 10^14, 10^7 and 1 refute Theorems 1 and 2 for every eta."""
+"""Settings with which three samples of frequencies 10^14, 10^7 and 1 refute Theorems 1 and 2 for every eta."""
 
 PROOF_BITS = 128
 """Bits for comparing e^2 eta^2 with the rational ||W*_kq||^2, doubled until they differ."""
@@ -67,16 +67,16 @@ def refuted_by_long_steps(*, weakest: str, hunted: int, cause: str = "ntp.theore
 def as_printed_and_for_any_step(
     claim: Claim, any_step: Standing, implications: tuple[Implication, ...] | None = None
 ) -> tuple[Claim, Claim]:
-    """The statement for eta <= ||W*_kq||/e, as it is printed, and its variant for every eta.
+    """The statement for eta <= ||W*_kq||/e, as printed, and its variant for every eta.
 
     Parameters
     ----------
     claim : Claim
-        It says nothing of the step size.
+        The statement, without a condition on the step size.
     any_step : Standing
         Of the variant.
     implications : tuple of Implication, optional
-        Of the variant; the claim's own where they are left out.
+        Of the variant; by default those of the claim.
     """
     printed = replace(
         claim,
@@ -103,7 +103,7 @@ def as_printed_and_for_any_step(
 
 
 def long_step(run: Run) -> str | None:
-    """Message that eta exceeds 1 / (4 ||W*_kq||), up to which the rate of stage 2 is proved, or None."""
+    """Message that eta exceeds 1 / (4 ||W*_kq||), the limit of the proved rate of stage 2, or None."""
     square = run.kq.norm_squared_exact if isinstance(run.kq, Exact) else None
     exceeds = 4 * run.eta * run.norm_kq > 1 if square is None else 16 * Fraction(run.eta) ** 2 * square > 1
     if not exceeds:
@@ -115,7 +115,7 @@ SHORT_USED = ProofCondition(f"{SHORT}, without which steps may end in a cycle", 
 
 
 def not_surely_short(run: Run) -> str | None:
-    """Why the step is not proved to be short, or None; in rational arithmetic."""
+    """Reason why the step is not proved to be short, or None; in rational arithmetic."""
     return (long_step(run) or "").rstrip(".") or None if isinstance(run.kq, Exact) else NOT_EXACT
 
 
@@ -125,9 +125,9 @@ def for_short_and_for_any_step(claim: Claim, *, wrong: str, instead: str, hunted
     Parameters
     ----------
     claim : Claim
-        Its texts name the condition; its ``absent`` does not ask for it.
+        Its texts name the condition; its ``absent`` does not check it.
     wrong, instead : str
-        What is wrong with the variant, and what is true instead.
+        Error of the variant, and the true statement.
     hunted : int
         Datasets tried in the search for a counterexample to the variant.
     """

@@ -1,7 +1,7 @@
 """The claims of arXiv 2409.17335, in its order, one theorem a file, and the sharper ones of this project.
 
-The text that was read is a scan without page numbers, which does not say its version. Many of its formulas are
-illegible; they are quoted as the proofs have them, and a constant that was not legible is `reconstructed`.
+The text used is a scan without page numbers or version. Many of its formulas are illegible; they are quoted as the
+proofs have them, and an illegible constant is `reconstructed`.
 """
 
 from marginaudit.claims.claim import Ledger
@@ -44,7 +44,7 @@ THEOREMS = (
     theorem1_rate,
     theorem1_squared,
 )
-"""Modules of this paper's theorems, each with its `CLAIMS`."""
+"""Modules of the paper's theorems, each with its `CLAIMS`."""
 
 CLAIMS = Ledger(
     sorted(
