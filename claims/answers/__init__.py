@@ -1,1 +1,1 @@
-"""What a paper gives to commands: solutions, certificates, conformity, sweeps."""
+"""Results of a paper for the commands: solutions, certificates, conformity, sweeps."""

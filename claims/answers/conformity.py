@@ -1,4 +1,4 @@
-"""A recorded run beside the algorithm of its dataset's paper: the answer of `marginaudit conform`."""
+"""Result of `marginaudit conform`: a recorded run compared with the algorithm of its dataset's paper."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from marginaudit.training.departure import Departure, StageComparison
 
 @dataclass(frozen=True)
 class Conformity:
-    """Departures of a recorded run, in words and in JSON.
+    """Departures of a recorded run, as text and JSON.
 
     Attributes
     ----------
     stages : tuple of StageComparison
-        Those that the file holds.
+        The stages in the file.
     algorithm : str
-        Name of the algorithm that the run is compared with.
+        Name of the reference algorithm.
     place : from a departure to its place in words: stage, step and token
     assumed : str
         Assumptions of the comparison, after a comma; "" for none.
@@ -32,7 +32,7 @@ class Conformity:
 
     @property
     def departs_at(self) -> Departure | None:
-        """The first departure, if there is one."""
+        """The first departure, if any."""
         return next((stage.departs_at for stage in self.stages if stage.departs_at is not None), None)
 
     @property
@@ -42,7 +42,7 @@ class Conformity:
 
     @property
     def premises_met(self) -> bool:
-        """Whether all of it is known to be the paper's algorithm."""
+        """Whether the whole run is known to follow the paper's algorithm."""
         return all(stage.premise_met for stage in self.stages)
 
     @property
@@ -52,7 +52,7 @@ class Conformity:
 
     @property
     def decided(self) -> int:
-        """Records at which rounding does not explain everything."""
+        """Number of records that are decidable despite rounding."""
         return sum(stage.decided for stage in self.stages)
 
     @property
@@ -63,7 +63,7 @@ class Conformity:
 
     @property
     def line(self) -> str:
-        """The answer in one line."""
+        """The result in one line."""
         stage = next((stage for stage in self.stages if stage.departs_at is not None), None)
         notes = "".join(f"; {stage.note}" for stage in self.stages if stage.note)
         if stage is None or stage.departs_at is None:
@@ -82,7 +82,7 @@ class Conformity:
         return f"{self.place(at)}: off by {at.error:.3g} where {at.explained} explains {at.bar:.3g}; cause: {cause}"
 
     def as_document(self) -> dict[str, Any]:
-        """The answer in JSON."""
+        """The result in JSON."""
         return {
             "dataset": self.dataset,
             "file": self.file,

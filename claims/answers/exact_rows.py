@@ -17,12 +17,12 @@ FORMAT = "marginaudit-rows-certificate-1"
 
 
 def solve_rows(name: str, problems: Mapping[str, Matrix], method: str) -> Solved:
-    """Solve them exactly; ``name`` is the dataset's.
+    """Solve the problems exactly; ``name`` is the dataset's.
 
     Raises
     ------
     InputError
-        Another method is asked for.
+        The requested method is another.
     """
     if method == "cvxpy":
         raise InputError("--method", got="cvxpy", expected="auto or exact for data whose solutions are always exact")
@@ -36,14 +36,14 @@ def solve_rows(name: str, problems: Mapping[str, Matrix], method: str) -> Solved
 
 
 def verify_rows(problems: Mapping[str, Matrix], certificate: Path) -> list[str]:
-    """Check the certificate; return a line with the result of each of its problems.
+    """Check the certificate; return one line per problem with the result.
 
     Raises
     ------
     CertificateError
-        It does not prove what it states.
+        The certificate does not prove its statement.
     InputError
-        It is no certificate of such problems.
+        The document is no certificate of such problems.
     """
     where = shown_path(certificate)
     document = parsed_json(utf_8_text(file_content(certificate, "a certificate"), where), where)

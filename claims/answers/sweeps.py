@@ -1,4 +1,4 @@
-"""A paper's part in sweeps: parameters to vary, and from their values to results."""
+"""A paper's definition of its sweeps: parameters to vary, and functions from their values to results."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,26 +9,26 @@ from marginaudit.claims.values.reportable import Number, Step
 from marginaudit.claims.verdict import Finding, Output, columns
 
 Result = float | str | None
-"""A number, a word, or None where there is none."""
+"""A number, a word, or None for a missing result."""
 
 AUDITED: Mapping[str, type[float] | type[str]] = {
     known.name: float if known.type in (Number, Step) else str for known in columns(Finding, Output.SWEEP)
 }
-"""The fields of a finding that a sweep keeps."""
+"""Fields of a finding stored by a sweep."""
 
 
 def audit_results(claims: Iterable[str]) -> dict[str, type[float] | type[str]]:
-    """The results of a sweep that audits: ``CLAIM:verdict`` and so on."""
+    """The results of an auditing sweep: ``CLAIM:verdict`` and so on."""
     return {f"{claim}:{word}": kind for claim in claims for word, kind in AUDITED.items()}
 
 
 @dataclass(frozen=True)
 class Generator:
-    """Datasets that are made, not read.
+    """Generator of synthetic datasets.
 
     Attributes
     ----------
-    parameters : what each may be, by name
+    parameters : the allowed values of each, by name
     make : from the parameters and ``seed``, all by name, to a dataset
     """
 
@@ -43,7 +43,7 @@ class Design:
     Attributes
     ----------
     levels : values of each parameter of the generator, and of settings of the paper
-        The first of each is where it stays while others vary.
+        The first value of each is its default while others vary.
     """
 
     generator: str
@@ -52,21 +52,21 @@ class Design:
 
 @dataclass(frozen=True, kw_only=True)
 class Sweeps:
-    """A paper's part in sweeps: datasets to generate, settings to vary, results to compute.
+    """A paper's sweeps: datasets to generate, settings to vary, results to compute.
 
     Attributes
     ----------
-    config : the settings of a run where a spec gives no others; a dataclass whose fields are made by `setting`
+    config : the default settings of a run; a dataclass whose fields are made by `setting`
     generators : by name
     results : whether each result is a number or a word, by name
     rows : from a dataset, configs, a seed and names of results to the results of each config
-        A config's results are the same whatever configs stand beside it. None for an audit of the kept claims, whose
-        results are those of `audit_results`, under `config` as the paper's settings.
+        A config's results do not depend on the other configs. None for an audit of the kept claims, with the results of
+        `audit_results` and `config` as the paper's settings.
     together : int
-        Configs of one dataset and seed that are computed at once, where that is faster than one by one.
-    specs : names of the built-in ones, files ``sweeps/NAME.toml`` of the paper's package
-    designs : what `marginaudit tighten` runs
-    factors : from a run to what bounds may depend on, by name, what the designs vary first
+        Batch size: configs of one dataset and seed to compute at once, where faster than one by one.
+    specs : names of the built-in sweeps, files ``sweeps/NAME.toml`` of the paper's package
+    designs : experiments of `marginaudit tighten`
+    factors : from a run to the quantities that bounds may depend on, by name, those varied by the designs first
     """
 
     config: Any
@@ -80,6 +80,6 @@ class Sweeps:
 
     @property
     def settings(self) -> dict[str, Setting]:
-        """The settings that have one value a run, by name."""
+        """The settings with one value per run, by name."""
         found = settings_of(type(self.config))
         return {name: setting for name, setting in found.items() if setting.values is not STEP_LIST}

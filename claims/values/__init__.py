@@ -1,1 +1,1 @@
-"""Values from a claim's code: plain JSON, errors on one line, and numbers as text."""
+"""Values returned by a claim's code: plain JSON, errors on one line, and numbers as text."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from marginaudit.orders import printable, shortened
 
 LONGEST_ERROR = 1000
-"""Longest exception text that is shown."""
+"""Longest exception text shown."""
 
 PACKAGE = __name__.partition(".")[0]
 

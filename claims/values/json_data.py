@@ -9,12 +9,12 @@ import numpy as np
 
 
 def finite(value: Any) -> Any:
-    """Plain JSON data: numbers that are not finite become None, NumPy scalars and arrays Python ones.
+    """Convert to plain JSON data: non-finite numbers become None, NumPy scalars and arrays Python ones.
 
     >>> finite({"a": [np.float64("nan"), np.int64(2)]})
     {'a': [None, 2]}
     """
-    if isinstance(value, str):  # most are, and `Mapping` is slow to ask
+    if isinstance(value, str):  # the common case; checking `Mapping` is slow
         return value
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
@@ -28,7 +28,7 @@ def finite(value: Any) -> Any:
 
 
 def witness_text(witness: Any, indent: int | None = None) -> str:
-    """A witness for a reader: as JSON, numbers in eight digits at most; whole ones and fractions stay as they are.
+    """A witness for a reader, as JSON: floats in at most eight digits, whole numbers and fractions in full.
 
     >>> witness_text({"bound": 44807.850000000006, "largest": 1 / 3, "T": 1792314, "y": "1/3"})
     '{"bound": 44807.85, "largest": 0.33333333, "T": 1792314, "y": "1/3"}'

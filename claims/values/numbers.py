@@ -1,4 +1,4 @@
-"""Numbers as text: four digits, bounds rounded to their safe side."""
+"""Numbers as text: four digits, bounds rounded to the safe side."""
 
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -8,11 +8,11 @@ NONE = "–"
 """An empty cell."""
 
 LEAST_SHOWN = 1e-308
-"""Smaller numbers that are not 0 are told as below it: float64 has not all digits of them, or none."""
+"""Smaller nonzero numbers are shown as below it: float64 has few of their digits, or none."""
 
 
 def brief(value: float | None) -> str:
-    """A number in four digits, a whole one below 10^7 in full, a dash for none.
+    """A number in four digits, a whole number below 10^7 in full, a dash for None.
 
     >>> brief(5e-324), brief(-5e-324), brief(0.0)
     ('below 1e-308', 'above -1e-308', '0')
@@ -32,7 +32,7 @@ def brief(value: float | None) -> str:
 
 
 def at_most(value: float | None, digits: int = 4) -> str:
-    """An upper bound as `brief` writes it, rounded up: what is below the bound is below the text.
+    """An upper bound as `brief` writes it, rounded up: numbers below the bound are below the text.
 
     >>> brief(1.01021e-28), at_most(1.01021e-28), at_most(0.2), at_most(-1.01021), at_most(0.00123, digits=2)
     ('1.01e-28', '1.011e-28', '0.2', '-1.01', '0.0013')
@@ -54,7 +54,7 @@ def _tiny(value: float) -> bool:
 
 
 def _rounded(value: float | None, rounding: str, digits: int) -> str:
-    """A number in so few digits; of a float the shortest decimal is rounded, as JSON has it."""
+    """Round a number to the given digits; a float is rounded from its shortest decimal, as in JSON."""
     if value is None or (isinstance(value, int) and abs(value) < 10**7) or _tiny(value):
         return brief(value)
     whole = Decimal(value) if isinstance(value, int) else Decimal(repr(float(value)))
@@ -64,9 +64,9 @@ def _rounded(value: float | None, rounding: str, digits: int) -> str:
 
 
 def bound(row: Mapping[str, Any]) -> str:
-    """The bound of a verdict with its sign, rounded to its safe side; alone where it is an equality's, or a limit.
+    """The bound of a verdict with its sign, rounded to the safe side; without a sign for an equality or a limit.
 
-    Where the run does not get to where the statement speaks, what it lacks stands in its place.
+    If the run ends before the statement starts to apply, the missing step is given instead.
 
     >>> [bound({"bound": value, "side": side}) for value, side in ((7.49996, "lower"), (2.0, None), (None, "upper"))]
     ['≥ 7.499', '2', '–']

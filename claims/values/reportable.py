@@ -1,4 +1,4 @@
-"""Make the values that a claim's code returns plain for JSON."""
+"""Convert the values returned by a claim's code to plain JSON."""
 
 import math
 from collections.abc import Callable
@@ -8,26 +8,26 @@ from typing import Any, TypeAlias
 import numpy as np
 
 FARTHEST_STEP = 10**100
-"""Whole steps beyond it are written by no report."""
+"""Largest whole step in a report."""
 
 Number: TypeAlias = float | None
 
 Step: TypeAlias = int | float | None
-"""A position on a clock, an integer where it is whole."""
+"""A position on a clock, an integer if whole."""
 
 
-class Unreportable(ValueError):  # noqa: N818  (names what the finding is)
-    """A claim's code returned a value that no report can hold; the message names it."""
+class Unreportable(ValueError):  # noqa: N818  (describes the finding)
+    """A claim's code returned a value that a report cannot hold; the message names it."""
 
 
 def unreportable(value: object, name: str, expected: str) -> Unreportable:
-    """The error of a value that is not of the expected kind."""
+    """The error for a value of an unexpected kind."""
     kind = "None" if value is None else f"a value of type {type(value).__name__}"
     return Unreportable(f"returned {kind}{f' as {name}' if name else ''}, expected {expected}")
 
 
 def plain_number(name: str, value: object) -> Number:
-    """A number of Python's, not NaN."""
+    """Convert to a Python number, not NaN."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -42,7 +42,7 @@ def plain_number(name: str, value: object) -> Number:
 
 
 def plain_step(name: str, value: object) -> Step:
-    """A position on a clock: an integer where it is whole."""
+    """Convert a position on a clock: an integer if whole."""
     if not isinstance(value, bool) and isinstance(value, Integral):
         if abs(int(value)) > FARTHEST_STEP:
             raise Unreportable(f"returned a whole number of more than {len(str(FARTHEST_STEP)) - 1} digits as {name}")
@@ -55,14 +55,14 @@ def plain_step(name: str, value: object) -> Step:
 
 
 def plain_steps(name: str, steps: Any) -> list[Any]:
-    """The positions of a curve."""
+    """Convert the positions of a curve."""
     values = list(steps)
-    whole = set(map(type, values)) == {int} and max(map(abs, values)) <= FARTHEST_STEP  # most are, and they are long
+    whole = set(map(type, values)) == {int} and max(map(abs, values)) <= FARTHEST_STEP  # common, and curves are long
     return values if whole else [plain_step(name, value) for value in values]
 
 
 def plain_column(name: str, column: Any) -> list[float]:
-    """Values of a curve, NaN where there is none."""
+    """Convert the values of a curve, NaN if missing."""
     try:
         values = np.array(column, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
@@ -74,4 +74,4 @@ def plain_column(name: str, column: Any) -> list[float]:
 
 
 READERS: dict[Any, Callable[[str, object], Step]] = {Number: plain_number, Step: plain_step}
-"""How a number of a field's type is made plain."""
+"""Converter to plain data by a field's type."""
