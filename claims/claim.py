@@ -20,16 +20,16 @@ from marginaudit.orders import counted, printable, shown
 from marginaudit.orders.notebook import html_table
 
 NOT_STATED = ("not stated",)
-"""The assumptions of a claim that does not state any; one that needs none says so by ``()``."""
+"""Default for unstated assumptions; a claim that needs none has ``()``."""
 
 IN_DOLLARS = re.compile(r"\$([^$]+)\$")
 """A formula in a text."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""Form of a claim's id, which is part of file names."""
+"""Pattern of a claim's id, which is part of file names."""
 
 EXPECTED: dict[type, str] = {str: "text", tuple: "a tuple of names", Standing: "a Standing", SourceWords: "SourceWords"}
-"""Names of these types in an error's message."""
+"""Names of types in error messages."""
 
 FIELDS: dict[str, type] = {
     "id": str,
@@ -43,23 +43,23 @@ FIELDS: dict[str, type] = {
     "standing": Standing,
     "source_words": SourceWords,
 }
-"""Types that are checked when a claim is made, so that a report can hold it."""
+"""Types checked when a claim is made, so that a report can hold it."""
 
 
-class NotJudged(Exception):  # noqa: N818  (no error: the statement says nothing of such a run)
+class NotJudged(Exception):  # noqa: N818  (no error: the statement does not cover such a run)
     """The statement does not apply to this kind of run."""
 
 
 class BeyondTheRun(Exception):  # noqa: N818  (as above)
-    """The statement is about steps that the run lacks or did not record."""
+    """The statement is about steps that the run lacks or does not record."""
 
 
 class NotFollowed(BeyondTheRun):
-    """The numbers leave float64's range; a proof may still decide the statement."""
+    """Float64 overflow or underflow; a proof may still decide the statement."""
 
 
 class NotRecorded(NotFollowed):
-    """The run has no step of which the statement speaks, or recorded none."""
+    """The run has or records no step that the statement covers."""
 
 
 class Judgement(Protocol):
@@ -67,24 +67,24 @@ class Judgement(Protocol):
 
     @property
     def kind(self) -> str:
-        """In words, for the reader of a report."""
+        """Name of the kind for the reader of a report."""
 
     def judge(self, run: BaseRun[Any]) -> Finding:
         """The verdict on a run that meets the claim's assumptions."""
 
 
 def undecided(reason: BeyondTheRun, judgement: Any, run: BaseRun[Any]) -> Finding:
-    """Inconclusive, with the reason, and the step from which a bound says anything where a formula has it."""
+    """Inconclusive, with the reason, and the step from which a bound is informative if a formula gives it."""
     first = None
     if isinstance(reason, NotRecorded) and hasattr(judgement, "informative_from"):
-        with suppress(Exception):  # of a formula that needs what is not there
+        with suppress(Exception):  # a formula with missing inputs
             first = judgement.informative_from(run)
     return Finding(Verdict.INCONCLUSIVE, detail=f"Not decided: {printable(str(reason))}.", informative_from=first)
 
 
 @dataclass(frozen=True)
 class ProofCondition:
-    """A condition that only the proof of a statement uses, not the statement."""
+    """A condition used by the proof of a statement, but not stated."""
 
     text: str
     holds: Callable[[Any], bool]
@@ -108,34 +108,34 @@ class Claim:
         Names of predicates of the paper's kind of dataset; ``()`` for a statement about any dataset. A claim that
         leaves them out is `broken`.
     setting : tuple of str
-        Names of further predicates that the source's setting asks of the data. Outside of it the claim is not
-        applicable, unless a proof that reaches further says that it holds.
+        Names of further predicates of the data in the source's setting. Outside the setting the claim is not
+        applicable, unless a more general proof shows that it holds.
     judgement : Judgement
-    absent : from a run to the reason why it has nothing of which the statement speaks, or None
+    absent : from a run to the reason why it lacks the statement's subject, or None
     proof_uses : tuple of ProofCondition
     instead : str
-        What is true where the statement is violated, with what shows it, its formulas in LaTeX between dollar signs;
-        "" where nothing is known.
+        The true statement in place of a violated one, with its proof, formulas in LaTeX between dollar signs; ""
+        if unknown.
     paper : str
-        The name of the paper that it is about; "" for any whose datasets have its assumptions.
+        The name of the claim's paper; "" for any paper whose datasets define its assumptions.
     standing : Standing
-        What is known of it for every dataset: open unless said otherwise.
+        Standing over every dataset; open by default.
     source_words : SourceWords
-        What the source says word for word, where, and how it was read; nothing unless said otherwise.
+        Quotation of the source, its place and reading; empty by default.
     implications : tuple of Implication
-        What proves or refutes it on data that meet a condition.
+        Proofs and refutations of it on data that meet a condition.
     made : tuple
-        What `dataclasses.replace` hands on of the claim that another one is made of, and nobody else gives. One with
-        another id, statement, assumptions or judgement is another statement: of its standing and implications nothing
-        is inherited, they are given anew.
+        Internal data that `dataclasses.replace` passes from a claim to its copy; never passed otherwise. A copy with
+        another id, statement, assumptions or judgement is another statement: it does not inherit standing or
+        implications, which are given anew.
     decided_by : tuple of Implication, or None
-        Its own proof, then its implications. Its paper fills it in; None for a claim of no paper, such as one that
-        `dataclasses.replace` makes of a paper's.
+        Its own proof, then its implications, filled in by its paper. None for a claim without a paper, such as a copy
+        of a paper's claim by `dataclasses.replace`.
 
     Raises
     ------
     ValueError
-        The id is no such name, a text is no text, or the judgement is none.
+        The id is malformed, a text is not a string, or the judgement is not a `Judgement`.
     """
 
     id: str
@@ -180,12 +180,12 @@ class Claim:
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """All that is asked of the data: its assumptions and its source's setting."""
+        """All requirements on the data: its assumptions and its source's setting."""
         return (*self.assumptions, *self.setting)
 
     @property
     def formulas(self) -> tuple[str, ...]:
-        """All of its LaTeX: the statement's formula and those in ``instead``."""
+        """All its LaTeX formulas: the statement's and those in ``instead``."""
         return (self.formula, *IN_DOLLARS.findall(self.instead))
 
     def _refuse(self, got: str, expected: str) -> None:
@@ -194,9 +194,9 @@ class Claim:
     def judge(self, run: BaseRun[Any]) -> ReportRow:
         """The verdict on a run, from assumptions, missing data, the judgement and proofs, in this order.
 
-        Of a recorded run that is not known to be the paper's algorithm nothing is proved: what is measured at its
-        weights is carried over. A claim whose own code fails is `broken`, and says how. What that code prints goes to
-        standard error.
+        For a recorded run that is not known to follow the paper's algorithm, measurements of its weights are carried
+        over without proofs. A claim with failing code is `broken`, with the error. The code's prints go to standard
+        error.
         """
         run.begin()
         found, notes = self._measured(run)
@@ -215,13 +215,13 @@ class Claim:
         return self.row(run, **vars(found) | changes)
 
     def row(self, run: BaseRun[Any], **found: Any) -> ReportRow:
-        """The row of a report for a finding on a run's dataset."""
+        """Report row for a finding on a run's dataset."""
         found |= {"kind": self.judgement.kind, "standing": self.standing.status.value, "source": self.source}
         found["form"] = self.source_words.form.value
         return ReportRow(claim=self.id, dataset=run.dataset.name, **found)
 
     def speaks(self, run: BaseRun[Any]) -> bool:
-        """Whether the dataset has the statement's subject, whatever was run."""
+        """Whether the dataset has the statement's subject, for any run."""
         try:
             return self.absent(run) is None
         except NotFollowed:
@@ -230,7 +230,7 @@ class Claim:
             return False
 
     def _measured(self, run: BaseRun[Any]) -> tuple[Finding, list[str]]:
-        """The judgement's finding, or the reason for none, with notes for its detail."""
+        """The judgement's finding, or the reason for the lack of one, with notes for its detail."""
         if self.assumptions == NOT_STATED:
             return Finding(Verdict.BROKEN, detail="It does not state its assumptions; for none, assumptions=()."), []
         open_one = None
@@ -261,7 +261,7 @@ class Claim:
         return Finding(Verdict.BROKEN, detail=failure + self._not_assumed(run)), []
 
     def _outside(self, run: BaseRun[Any], found: Mapping[str, Any]) -> dict[str, Any]:
-        """Changes to a finding on data outside the source's setting, of which a proof may speak, and nothing else."""
+        """Changes to a finding on data outside the source's setting, where only a proof can decide."""
         if found["verdict"] in (Verdict.BROKEN, Verdict.NOT_APPLICABLE):
             return {}
         failed = next((name for name in self.setting if not run.assumption(name).holds), None)
@@ -290,12 +290,12 @@ class Claim:
         return not_applicable(reason), []
 
     def _not_assumed(self, run: BaseRun[Any]) -> str:
-        """A note on assumptions that fail here and that the claim does not state, though it may need them."""
+        """Note on failing assumptions that the claim does not state but may need."""
         failing = [name for name, assumption in run.assumptions.items() if not assumption.holds]
         return f" Not assumed by the claim, and failing here: {', '.join(failing)}." if failing else ""
 
     def _proof_conditions(self, run: BaseRun[Any], verdict: Verdict) -> list[str]:
-        """For each condition that only the proof uses, a note whether the run meets it."""
+        """Note on whether the run meets each condition used only by the proof."""
         if run.carried_over or verdict is Verdict.NOT_APPLICABLE:
             return []
         return [
@@ -315,7 +315,7 @@ class Ledger(Mapping[str, Claim]):
     Raises
     ------
     ValueError
-        Two claims have one id.
+        Two claims have the same id.
     """
 
     def __init__(self, claims: Iterable[Claim]) -> None:

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunRecords:
-    """A run for a figure of several.
+    """A run of a figure of several runs.
 
     Attributes
     ----------
-    document : what the report says of its dataset
+    document : the report's entry on its dataset
     records : texts of CSV files, by name
     """
 
@@ -45,16 +45,16 @@ class Figure:
     Attributes
     ----------
     name : str
-        Of `marginaudit figure`; of a figure of a run, what its file's name ends with, "" for nothing.
-    draws : answers a matplotlib figure
+        Name in `marginaudit figure`; for a figure of a run, the suffix of its file's name, possibly "".
+    draws : returns a matplotlib figure
     of : {"paper", "text", "dataset", "run", "runs"}
-        What it is drawn of. ``draws`` takes nothing for "paper"; for "text" a file, None for the paper's own text, and
-        a function that takes the share done, both optional; for "dataset" the dataset; for "run" the run and its
-        findings by claim, of every dataset of an audit, and then may answer None to draw nothing; for "runs" the
-        `RunRecords` of our own run and of all that others recorded on the dataset, where there are any.
+        Source of the figure, which sets the arguments of ``draws``. "paper": none. "text": a file, None for the paper's
+        text, and a progress callback, both optional. "dataset": the dataset. "run": a run and its findings by claim,
+        for every dataset of an audit; may return None to skip the figure. "runs": the `RunRecords` of our own run and
+        of the recorded runs on the dataset, if any.
     beside : str
-        The id of the claim beside which the report has it, where that claim applies to a dataset of the audit; "" for
-        none: the report then has it among the plots if it is of a run, and else not at all.
+        The id of the claim that the report shows it with, if that claim applies to a dataset of the audit. "" for none:
+        the report then shows a figure of a run among the plots, and omits any other.
     caption : str
         Of a figure of a run.
     """
@@ -67,14 +67,14 @@ class Figure:
 
 
 class Space(ABC):
-    """Search space of hunts for counterexamples: a class to derive from.
+    """Base class for the search space of hunts for counterexamples.
 
     Attributes
     ----------
-    measures : names of the dataset's attributes that say how large it is
-    implies : assumptions that fail with the key, as the rest implies it
-    runs : pairs of configurations, in which a claim is tried and its violation confirmed, by whether it is about late
-        steps; the first pair is tried first, and what is found in it goes before what is found in another
+    measures : names of the dataset's attributes that measure its size
+    implies : assumptions that fail with the key, because the others imply it
+    runs : pairs of configurations, to test a claim and to confirm its violation, by whether it is about late steps.
+    Pairs are in order of preference
     """
 
     measures: tuple[str, ...]
@@ -87,72 +87,72 @@ class Space(ABC):
 
     @abstractmethod
     def drawn(self, broken: Collection[str], required: Collection[str]) -> "SearchStrategy[Any]":
-        """Random datasets, which may break some assumptions and must meet others."""
+        """Random datasets that meet the required assumptions and may break others."""
 
     @abstractmethod
     def reductions(self, dataset: Any) -> Iterator[Any]:
-        """Smaller datasets, the largest reductions first."""
+        """Smaller datasets, largest reductions first."""
 
     @abstractmethod
     def size(self, dataset: Any) -> tuple[int, ...]:
-        """Sort key of datasets, the smaller the earlier."""
+        """Sort key of datasets, smallest first."""
 
     def enumerated(self, required: Collection[str], without: str | None) -> bool:
         """Whether some of the smallest datasets meet the required assumptions and break the other one."""
         return True
 
     def proof(self, dataset: Any) -> Mapping[str, Any] | None:
-        """A certificate that others can check, if there is one."""
+        """An independently checkable certificate, if any."""
         return None
 
 
 class Paper:
-    """A paper for an audit: a class to derive from; its first six attributes are required.
+    """Base class for the papers of an audit; its first six attributes are required.
 
     Attributes
     ----------
     name : str
-        Of `--paper`, and what its claims' ids begin with unless they have another prefix.
+        Name in `--paper`, and the default prefix of its claims' ids.
     source : str
         Where it is published.
     config : type
-        A dataclass of settings; every field has a default, by which an audit runs unless told otherwise, and those with
-        ``metadata`` are options of commands.
-    run : class of its runs, each of a dataset, a config and a progress callback
-    recorded : class of its runs that others recorded, or None
-        Each of a dataset, a config, a progress callback and the path of a file.
+        A dataclass of settings. Every field has a default, used by audits; fields with ``metadata`` are options of
+        commands.
+    run : class of its runs, made from a dataset, a config and a progress callback
+    recorded : class of its recorded runs, or None
+        Made from a dataset, a config, a progress callback and the path of a file.
     claims : tuple of Claim
-        They are about this paper's datasets only, and say so in their field ``paper``. A `cached_property` that imports
-        them late answers `own` of them.
+        Statements on this paper's datasets only, marked by their field ``paper``. A `cached_property` for a deferred
+        import returns `own` of them.
     bibtex : str
-        Its BibTeX entry; "" for one that holds its source alone.
+        Its BibTeX entry; "" for a generated entry with its source alone.
     tables : sequence of Table, which the report has of every dataset
     problems : names of the hard-margin problems that `marginaudit solve` solves, () for none
-        They are those of `rows`, unless `solve` and `verify` are overridden.
-    commands : module and description of each command that only this paper has, by name; of papers from elsewhere
-        `--help` lists them and imports none. What they answer to ``--json`` goes through `print_json`: all else is on
-        standard error then.
+        The problems of `rows`, unless `solve` and `verify` are overridden.
+    commands : module and description of each command of this paper alone, by name
+    `--help` lists those of third-party papers without importing them. With ``--json`` a command prints its result by
+    `print_json`, and all else goes to standard error.
     conformity : function, or None
-        It compares a recorded run with the paper's algorithm: from a dataset, its place for errors, the path of a file,
-        a ``recorded_config`` and a function that takes the share done to a `Conformity`.
+        Compares a recorded run with the paper's algorithm: from a dataset, its place for errors, the path of a file,
+        a ``recorded_config`` and a progress callback to a `Conformity`.
     recorded_config : type, or None
         A dataclass of settings like ``config``, the options of `marginaudit conform`.
     package : str
-        Where its data lie: ``templates/sections.html`` for the page, ``counterexamples/`` and ``sweeps/``; "" for none.
+        Package of its data: ``templates/sections.html`` for the page, ``counterexamples/``, ``sweeps/``; "" for none.
     space : Space or None
-        None where its claims cannot be hunted.
+        None if its claims cannot be hunted.
     sweeps : Sweeps or None
-        What can be swept; None for nothing.
+        Its sweeps, if any.
     file : str
         The file of `--paper FILE`; "" for one that is built in or installed.
 
     Raises
     ------
     ValueError
-        A required attribute is missing; a claim assumes what is no predicate of the kind, or is about another paper; an
-        implication is from a claim that is not proved; or a figure stands beside a claim that is not there.
+        A required attribute is missing, a claim's assumption is no predicate of the kind, a claim is about another
+        paper, an implication has an unproved source, or the claim of a figure does not exist.
     InputError
-        The page of a proof, or the section on it, is not there; of a built-in paper, when it decides first.
+        The page or section of a proof does not exist. A built-in paper raises it on its first decision.
     """
 
     name: str
@@ -181,7 +181,7 @@ class Paper:
             self.claims = self.own(self.claims)
 
     def own(self, claims: Iterable[Claim]) -> tuple[Claim, ...]:
-        """The claims, refused as the class says, with the proofs that decide them."""
+        """The claims after validation, with the proofs that decide them."""
         found = tuple(claims)
         for claim in found:
             if not self.judges(claim):
@@ -208,26 +208,26 @@ class Paper:
 
     @property
     def evidence(self) -> Evidence:
-        """That of what its proofs decide: of a paper from elsewhere its author's word."""
+        """Evidence of verdicts by its proofs: for a third-party paper the author's word."""
         ours = type(self).__module__.startswith("marginaudit.")
         return Evidence.PROVED if ours else Evidence.PROVED_BY_AUTHOR
 
     @property
     def trained(self) -> Any:
-        """The config by which `marginaudit train` runs unless told otherwise."""
+        """Default config of `marginaudit train`."""
         return self.config()
 
     def usual(self, command: str) -> Any:
-        """The config by which a command runs unless told otherwise, None where the paper does not have it."""
+        """Default config of a command, None if the paper lacks the command."""
         if command == "conform":
             return self.recorded_config and self.recorded_config()
         return self.trained if command == "train" else self.config()
 
     def load(self) -> None:
-        """Do the deferred imports of its runs, before processes are forked."""
+        """Run the deferred imports of its runs, before processes are forked."""
 
     def steps(self, config: Any) -> int:
-        """Steps that a run takes, for progress bars."""
+        """Number of steps of a run, for progress bars."""
         return 1
 
     def facts(self, run: Any) -> dict[str, Any]:
@@ -235,11 +235,11 @@ class Paper:
         return {}
 
     def records(self, run: Any) -> Mapping[str, Rows]:
-        """Records along the run by name, to be written as CSV."""
+        """Records along the run by name, for CSV files."""
         return {}
 
     def train(self, dataset: Any, config: Any, progress: Progress, tell: Callable[[str], None], origin: str) -> Trained:
-        """Answer `marginaudit train`, by default by the `records`; ``tell`` takes remarks, ``origin`` opens errors."""
+        """Result of `marginaudit train`, by default the `records`; ``tell`` takes remarks, ``origin`` opens errors."""
         run = self.run(dataset, config, progress)
         found = self.records(run)
         if not found:
@@ -254,28 +254,28 @@ class Paper:
         raise NotImplementedError(f"paper {self.name}: got no rows of {problem}, expected some, or its own solve")
 
     def solve(self, dataset: Any, place: str, method: str, problems: Sequence[str]) -> Solved:
-        """Answer `marginaudit solve` for some of the problems; ``place`` is the dataset's path as given, or its case.
+        """Result of `marginaudit solve` for some problems; ``place`` is the dataset's path as given, or its case.
 
         Raises
         ------
         InputError
-            The dataset has no such problem, or the method is of no use there.
+            The dataset has no such problem, or the method does not apply to it.
         NotExact, SolverFailure
-            Of `marginaudit.margins`: what is asked for cannot be had.
+            From `marginaudit.margins`: the requested solution is not available.
         """
         from marginaudit.claims.answers.exact_rows import solve_rows
 
         return solve_rows(dataset.name, {problem: self.rows(dataset, problem) for problem in problems}, method)
 
     def verify(self, dataset: Any, place: str, certificate: Path) -> list[str]:
-        """Answer `marginaudit verify`: lines that say what the certificate's file proves of the dataset.
+        """Result of `marginaudit verify`: lines on the facts that the certificate's file proves of the dataset.
 
         Raises
         ------
         InputError
             The file is no certificate of this paper's problems.
         CertificateError
-            Of `marginaudit.margins`: it does not prove what it states.
+            From `marginaudit.margins`: the certificate does not prove its statement.
         """
         from marginaudit.claims.answers.exact_rows import verify_rows
 
@@ -286,11 +286,11 @@ class Paper:
         return ()
 
     def remark(self, dataset: Any, origin: str) -> str:
-        """One line that an audit prints of a dataset before it starts, "" for none; ``origin`` is its path or case."""
+        """One line on a dataset, printed before its audit, "" for none; ``origin`` is its path or case."""
         return ""
 
     def _with_proofs(self, claim: Claim, claims: tuple[Claim, ...]) -> Claim:
-        """The claim as this paper's own, with what may decide it: its own proof, then its implications."""
+        """The claim as one of this paper, with its deciding proofs: its own, then its implications."""
         found = list(claim.implications)
         if claim.standing.status is Status.PROVED:
             found.insert(0, Implication(sources=(claim.id,), proof=claim.standing.proof or ""))
@@ -307,14 +307,14 @@ class Paper:
         return own
 
     def figures_of(self, *of: str) -> dict[str, Figure]:
-        """Its figures of these kinds, by name."""
+        """Its figures of the given kinds, by name."""
         return {figure.name: figure for figure in self.figures if figure.of in of}
 
     def has(self, claim: Claim) -> bool:
-        """Whether it is one of the paper's own claims, not another of the same id."""
+        """Whether the claim is one of the paper's, not another of the same id."""
         return any(own is claim for own in self.claims)
 
     def judges(self, claim: Claim) -> bool:
-        """Whether the claim is about this paper's datasets: they have all that it assumes, and it names no other."""
+        """Whether the claim is about this paper's datasets: they have its assumptions, and it names no other paper."""
         known = claim.assumptions == NOT_STATED or all(name in self.kind.assumptions for name in claim.assumptions)
         return known and claim.paper in ("", self.name)

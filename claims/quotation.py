@@ -1,4 +1,4 @@
-"""Quotations: the source's words, their place, how they were read, and whose statement it is."""
+"""Quotations: the source's words, their place and reading, and the statement's relation to the print."""
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -10,7 +10,7 @@ MOST_WORDS = 25
 
 
 class Form(StrEnum):
-    """Whose statement it is, and how it relates to the print."""
+    """Form of a statement: its author, and its relation to the print."""
 
     PRINTED = "printed"
     REDERIVED = "rederived"
@@ -21,32 +21,31 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class SourceWords:
-    """A printed statement in the source's own words, or what a statement of this project corrects.
+    """A printed statement in the source's words, or the correction of one by this project.
 
     Attributes
     ----------
     form : Form
-        Printed: the source says it, within all that it says of its setting. Re-derived: what the algebra gives in its
-        place. Variant: beyond what is printed. Own: nobody printed it. Control: it is false on purpose.
+        Printed: from the source, with all conditions of its setting. Re-derived: the algebra's correction of a printed
+        one. Variant: beyond the printed one. Own: not in print. Control: false on purpose.
     quotation : str
-        At most `MOST_WORDS` words; formulas in plain symbols, " .. " where something is left out.
+        At most `MOST_WORDS` words; formulas in plain symbols, " .. " for omissions.
     place : str
-        Where it stands: section, theorem, equation. Neither text that was read says its version or its pages.
+        Section, theorem or equation of the quotation. Neither text used has a version or page numbers.
     reading : str
-        What was taken where the words leave a choice; "" where they leave none.
+        Interpretation of ambiguous words; "" if unambiguous.
     reconstructed : str
-        Which of its constants is not legible in the text that was read and stands here as the proof has it, or as it
-        was guessed; "" for none.
+        The constant that is illegible in the text used, and is taken from the proof or guessed; "" for none.
     corrects : str
         The id of the printed statement that a re-derived or sharper one corrects, sharpens or varies; "" for a
         printed one.
     mended : str
-        What a re-derived statement mends, as in "with the exponent mended"; "" for any other one.
+        Correction made by a re-derived statement, as in "with the exponent mended"; "" for any other.
 
     Raises
     ------
     ValueError
-        A field is no text, the quotation is too long, or it has no place.
+        A field is not a string, the quotation is too long, or its place is missing.
     """
 
     form: Form = Form.OWN
@@ -83,15 +82,15 @@ def quoted(place: str, quotation: str, reading: str = "", *, reconstructed: str 
 
 
 def rederived(claim: str, reading: str = "", *, mended: str = "") -> SourceWords:
-    """What the algebra gives in place of a printed statement, and the difference."""
+    """Correct a printed statement by the algebra, and name the difference."""
     return SourceWords(form=Form.REDERIVED, corrects=claim, reading=reading, mended=mended)
 
 
 def varied(claim: str, reading: str = "") -> SourceWords:
-    """A printed statement beyond its setting, and what was left out or added."""
+    """Vary a printed statement beyond its setting, and name the omission or addition."""
     return SourceWords(form=Form.VARIANT, corrects=claim, reading=reading)
 
 
 def sharpened(claim: str, reading: str = "") -> SourceWords:
-    """A statement of this project beside a printed one."""
+    """Sharpen a printed statement by one of this project."""
     return SourceWords(form=Form.OWN, corrects=claim, reading=reading)

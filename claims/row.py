@@ -1,4 +1,4 @@
-"""A row of results: an audit's report on one claim and dataset, and the columns of each output."""
+"""Report row: an audit's result on one claim and dataset, and the columns of each output."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ IN_JSON: Mapping[Any, Any] = {
     Verdict: Literal[tuple(verdict.value for verdict in Verdict)],
     Evidence: Literal[tuple(evidence.value for evidence in Evidence)],
 }
-"""Types of columns in JSON."""
+"""JSON types of columns."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +34,10 @@ class About:
     run : str or None
         The name of a recorded run.
     premise : "met" or "carried over"
-        Carried over is what is of recorded weights that are not the paper's algorithm's: no proof speaks of it, and a
-        violation says nothing of the statement.
+        Carried over: measured on recorded weights of another algorithm than the paper's. Proofs do not apply, and a
+        violation does not refute the statement.
     settings : mapping from names to plain data
-        Those that differ from the default, in a file that has them row by row; a report has them once for all rows.
+        Settings that differ from the default, in a file with settings per row; a report has them once for all rows.
     """
 
     claim: str = field(metadata=column(ALL_ROWS | Output.TABLE | Output.KEPT))
@@ -64,22 +64,22 @@ class About:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportRow(Finding, About):
-    """A finding with claim, dataset and standing, after proofs are taken into account: the answer of `Claim.judge`.
+    """Result of `Claim.judge`: a finding after proofs are taken into account, with claim, dataset and standing.
 
     Attributes
     ----------
     headroom : tuple of float
-        Powers of ten between measured and bound, as `marginaudit.claims.verdict.headroom` has them.
+        Powers of ten between measured and bound, by `marginaudit.claims.verdict.headroom`.
     refutes : bool
-        Whether it is violated on data that meet the assumptions exactly, so that no proof of it can come.
+        Whether it is violated on data that meet the assumptions exactly, which rules out a proof.
     counterexample : mapping or None
-        The smallest dataset known to violate the claim, where it is violated, as a dataset file has it.
+        The smallest dataset known to violate a violated claim, in the form of a dataset file.
     kind : str
         The kind of the statement.
     standing : str
-        How the claim stands for every dataset.
+        Standing of the claim over every dataset.
     form : str
-        Whose statement the claim is: printed, rederived, variant, own, control.
+        Form of the statement: printed, rederived, variant, own, control.
     """
 
     headroom: tuple[float, ...] = field(default=(), metadata=column(Output.JSON))
@@ -91,12 +91,12 @@ class ReportRow(Finding, About):
     counterexample: Mapping[str, Any] | None = field(default=None, metadata=column(Output.JSON))
 
     def as_document(self, output: Output = Output.JSON) -> dict[str, Any]:
-        """Its columns in an output, as plain JSON data."""
+        """The columns of an output, as plain JSON data."""
         found = {known.name: finite(getattr(self, known.name)) for known in columns(ReportRow, output)}
         return {name: value.value if isinstance(value, StrEnum) else value for name, value in found.items()}
 
     def kept(self) -> dict[str, Any]:
-        """The columns that comparisons read, as plain JSON data without nulls and `LEFT_OUT`."""
+        """The columns read by comparisons, as plain JSON data without nulls and `LEFT_OUT`."""
         found = self.as_document(Output.KEPT)
         return {name: value for name, value in found.items() if value is not None and value != LEFT_OUT.get(name)}
 
@@ -111,16 +111,16 @@ def names(output: Output) -> tuple[str, ...]:
 
 
 LEFT_OUT: Mapping[str, Any] = {"settings": {}, "premise": "met", "beyond_the_run": False}
-"""Values other than null that `ReportRow.kept` leaves out."""
+"""Values other than null omitted by `ReportRow.kept`."""
 
 
 def row_from_document(document: Any, where: str) -> ReportRow:
-    """The row that a JSON document holds, as far as a comparison reads it.
+    """Parse the row of a JSON document, as far as a comparison reads it.
 
     Raises
     ------
     InputError
-        It holds none; names the field.
+        The document is no row; names the field.
     """
     given = validated(dict[str, Any], document, where)
     values: dict[str, Any] = {}
@@ -134,5 +134,5 @@ CARRIED_OVER = "carried over to runs that are not known to be the paper's algori
 
 
 def evidence_text(row: Mapping[str, Any]) -> str:
-    """The evidence of a row of report.json for readers, and whether its premise was carried over."""
+    """Evidence of a row of report.json for readers, with a mark for a carried-over premise."""
     return str(row["evidence"]) if row["premise"] == "met" else f"{row['evidence']}, {row['premise']}"

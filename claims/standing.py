@@ -1,4 +1,4 @@
-"""How a statement stands for every dataset that meets its assumptions, and implications that decide it on some."""
+"""Standing of a statement over every dataset that meets its assumptions, and implications that decide it on some."""
 
 import re
 from collections import Counter
@@ -30,7 +30,7 @@ class Fault(StrEnum):
 
 
 class Severity(StrEnum):
-    """How badly a refuted statement fails, worst first."""
+    """Severity of a refuted statement's failure, worst first."""
 
     EVERYWHERE = "everywhere it speaks"
     ORDINARY = "on ordinary data"
@@ -40,12 +40,12 @@ class Severity(StrEnum):
 
     @property
     def fault(self) -> Fault:
-        """The group that counts of statements use."""
+        """Group for counts of statements."""
         return {Severity.CONSTANT: Fault.CONSTANT, Severity.SLIP: Fault.SLIP}.get(self, Fault.FALSE)
 
 
 class Weight(StrEnum):
-    """How much of its source rests on a statement, most first."""
+    """Weight of a statement in its source, by the results that rest on it, most first."""
 
     MAIN = "a main result"
     STEP = "a step of a proof"
@@ -59,40 +59,40 @@ class Standing:
     Attributes
     ----------
     severity : Severity or None
-        Of a refuted statement, and of no other; None where an audit alone has refuted it, which knows of none.
+        For refuted statements only; None if refuted by an audit alone, which assigns no severity.
     weight : Weight
-        Of a refuted statement, how much of its source rests on it.
+        Of a refuted statement, the share of its source that rests on it.
     cause : str
-        Of a refuted statement, the claim whose fault it shares; "" where the fault is its own.
+        Of a refuted statement, the claim whose fault it shares; "" for a separate fault.
     defence : str
-        Of a refuted statement, what a fair author would answer, in one line; "" where nothing is known.
+        Of a refuted statement, a fair author's defence, in one line; "" if unknown.
     dataset : str
-        Of a statement that an audit has refuted, the name of the dataset that violates it there.
+        Of a statement refuted by an audit, the name of the audit's dataset that violates it.
     proof : str or None
-        Page and anchor, as in ``docs/proofs.md#5-sharplemma6``: of the statement, or of what refutes it.
+        Page and anchor of the proof or refutation, as in ``docs/proofs.md#5-sharplemma6``.
     uses : tuple of str
         The claims that the proof rests on.
     formula : str
-        Of a refuted statement, data that violate it where no dataset of float64 numbers does.
+        Of a refuted statement, data that violate it if no dataset of float64 numbers does.
     settings : tuple of (name, value)
-        Settings with which the smallest counterexample violates it, where an audit's own do not show it.
+        Settings with which the smallest counterexample violates it, if an audit's do not suffice.
     wrong : str
-        Of a refuted statement, in one plain sentence what is wrong with it.
+        Of a refuted statement, its error in one plain sentence.
     weakest : str
         Of a refuted statement, the weakest added assumption known under which it is true.
     settles : str
-        Of an open statement, what would settle it.
+        Of an open statement, a fact that would settle it.
     hunted : int
         Datasets tried in the search for a counterexample.
     relied_on_by : tuple of str
         Of a refuted statement, the claims whose printed proofs use it.
     remains : str
-        What of those is true all the same, and from what it follows.
+        The part of those that remains true, with its proof.
 
     Raises
     ------
     ValueError
-        A proved statement names no proof, or one that is refuted does not say how badly it fails.
+        A proved statement names no proof, or a refuted one has no severity.
     """
 
     status: Status = Status.OPEN
@@ -121,14 +121,14 @@ class Standing:
 
     @property
     def gravity(self) -> tuple[int, ...]:
-        """Sort key of refuted statements: what most rests on first, then the gravest fault."""
+        """Sort key of refuted statements: by weight, then by gravity of the fault."""
         severity = self.severity or Severity.ORDINARY
         places = (Weight, self.weight), (Fault, severity.fault), (Severity, severity)
         return tuple(list(scale).index(value) for scale, value in places)
 
 
 OPEN = Standing()
-"""The standing of a statement of which nothing is known."""
+"""Default standing of a statement: open."""
 
 
 def proved(proof: str, *uses: str, hunted: int = 0) -> Standing:
@@ -177,27 +177,27 @@ def unsettled(settles: str, *, hunted: int = 0) -> Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class Implication:
-    """Proved statements decide the claim whose `implications` it is one of, on every dataset that meets a condition.
+    """Decision of a claim by proved statements, on every dataset that meets a condition.
 
     Attributes
     ----------
     sources : tuple of str
-        The claims that it follows from, all of them proved; the dataset has to meet their assumptions exactly. ``()``
-        where the proof rests on no claim.
+        The premises: proved claims, whose assumptions the dataset has to meet exactly. ``()`` for a proof that uses no
+        claim.
     condition : str
         In words, for the reader of a report; "" for none.
     proof : str
         Page and anchor.
-    unmet : from a run to why the condition fails, or None
+    unmet : from a run to the reason why the condition fails, or None
         In exact or ball arithmetic.
     verdict : Verdict
-        ``VIOLATED`` where the sources contradict the claim.
+        ``VIOLATED`` if the sources contradict the claim.
     assumed : tuple of str
-        What the claim and the sources assume, which the dataset has to meet exactly; their paper fills it in.
+        Assumptions of the claim and the sources, which the dataset has to meet exactly; filled in by the paper.
     evidence : Evidence
-        That of a verdict which follows; their paper fills it in, and in which ``package`` the page of the proof lies.
+        Evidence of the resulting verdict; filled in by the paper, as is the ``package`` of the proof's page.
     unseen : str
-        Of a contradiction, why a run need not show it, in words; "" where every run of which the claim speaks does.
+        Of a contradiction, the reason why a run may not show it; "" if every run that the claim covers shows it.
     """
 
     sources: tuple[str, ...]
@@ -222,23 +222,23 @@ def contradicts(
     unmet: Callable[[Any], str | None] = lambda _: None,
     unseen: str = "",
 ) -> Implication:
-    """Proved statements that make the claim false on every dataset that meets a condition."""
+    """Implication that refutes the claim on every dataset that meets a condition."""
     return Implication(
         sources=sources, condition=condition, proof=proof, unmet=unmet, unseen=unseen, verdict=Verdict.VIOLATED
     )
 
 
 PLACE = re.compile(r"docs/([\w-]+)\.md#([\w-]+)")
-"""Place of a proof: of ``docs/proofs.md#5-x``, page and anchor."""
+"""Place of a proof: page and anchor of ``docs/proofs.md#5-x``."""
 
 
 def require_proof(claim: str, place: str, package: str) -> None:
-    """Look a claim's proof up: its page lies in the folder ``proofs`` of its paper's package.
+    """Check that a claim's proof exists: a page in the folder ``proofs`` of its paper's package.
 
     Raises
     ------
     InputError
-        There is no such page, or no such section on it.
+        The page or its section does not exist.
     """
     found = PLACE.fullmatch(place)
     page = f"proofs/{found[1]}.md" if found else ""
@@ -257,7 +257,7 @@ def require_proof(claim: str, place: str, package: str) -> None:
 
 @cache
 def _anchors(package: str, page: str) -> frozenset[str] | None:
-    """The anchors of a page of Markdown, as GitHub makes them; None where there is no such page."""
+    """The anchors of a Markdown page, as GitHub makes them; None without such a page."""
     try:
         text = files(package).joinpath(page).read_text(encoding="utf-8") if package else None
     except (ModuleNotFoundError, FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""Tables of runs' results: rows for files, and for a reader a DataFrame with a caption."""
+"""Tables of runs' results: rows for files, captioned DataFrames for readers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ class Captioned:
     frame : DataFrame
     caption : str
     notes : tuple of str
-    numbers : columns of texts that are numbers, such as rounded bounds; other columns of texts hold words
+    numbers : text columns of numbers, such as rounded bounds; other text columns hold words
     """
 
     frame: "DataFrame"
@@ -55,7 +55,7 @@ def cell_text(value: Any, written: Callable[[float], str] = brief) -> str:
     """
     from pandas import isna
 
-    if isna(value) is True:  # it is an array for each list
+    if isna(value) is True:  # an array for each list
         return NONE
     if isinstance(value, int) and not isinstance(value, bool):
         return written(value)
@@ -66,16 +66,16 @@ def cell_text(value: Any, written: Callable[[float], str] = brief) -> str:
 
 
 class Table(ABC):
-    """A table of runs' results: a class to derive from.
+    """Base class for a table of runs' results.
 
-    Where `of` answers rows, each a mapping by column, it needs no more than a name, a heading and the columns.
+    If `of` returns rows, each a mapping by column, a name, a heading and the columns suffice.
 
     Attributes
     ----------
     name : str
-        In `marginaudit table`, in report.json and of its CSV file.
+        Name in `marginaudit table`, in report.json and of its CSV file.
     heading, introduction : str
-        What stands above it on the page.
+        Text above the table on the page.
     columns : of its CSV file, the dataset's first
     """
 
@@ -86,7 +86,7 @@ class Table(ABC):
 
     @abstractmethod
     def of(self, run: Any) -> Any:
-        """Plain data of a run, as report.json has them: a list of rows by column, or what `records` and others take."""
+        """Plain data of a run for report.json: a list of rows by column, or the input of `records` and the others."""
 
     def records(self, data: Any) -> Iterable[Mapping[str, Any]]:
         """Rows by column of one dataset's data."""
@@ -94,7 +94,7 @@ class Table(ABC):
         return rows
 
     def captioned(self, name: str, data: Any) -> list[Captioned]:
-        """One dataset's data for a reader, with the dataset's name: by default the `records`."""
+        """One dataset's data for a reader, by default the `records`; ``name`` is the dataset's."""
         from pandas import DataFrame
 
         return [
@@ -102,7 +102,7 @@ class Table(ABC):
         ]
 
     def beside(self, found: Sequence[tuple[str, Any]]) -> list[Captioned]:
-        """Several runs of one dataset beside each other, given by name with their data."""
+        """Several runs of one dataset side by side, given by name with their data."""
         return []
 
     def rows(self, found: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
@@ -110,7 +110,7 @@ class Table(ABC):
         return [{"dataset": name, **record} for name, data in found for record in self.records(data)]
 
     def frame(self, found: Iterable[tuple[str, Any]]) -> "DataFrame":
-        """`rows` as pandas has them, NaN where nothing is known."""
+        """`rows` as a DataFrame, NaN if unknown."""
         from pandas import DataFrame
 
         frame = DataFrame(self.rows(found), columns=list(self.columns))
