@@ -71,7 +71,7 @@ class SourceWords:
 
 
 UNQUOTED = SourceWords()
-"""For a claim whose source is not quoted."""
+"""Default for a claim without a quotation."""
 
 
 def quoted(place: str, quotation: str, reading: str = "", *, reconstructed: str = "") -> SourceWords:

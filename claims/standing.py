@@ -121,7 +121,7 @@ class Standing:
 
     @property
     def gravity(self) -> tuple[int, ...]:
-        """Sort key of refuted statements: by weight, then by gravity of the fault."""
+        """Sort key of refuted statements: heaviest first, then gravest fault first."""
         severity = self.severity or Severity.ORDINARY
         places = (Weight, self.weight), (Fault, severity.fault), (Severity, severity)
         return tuple(list(scale).index(value) for scale, value in places)

@@ -191,13 +191,13 @@ def norm(stage: StageRecord, first: int) -> Series:
 
 
 def stage2_direction(run: Run, first: int) -> Series:
-    """1 - cos(W_kq^(t), W*_kq) from step ``first`` on, enclosed where the run is certified."""
+    """1 - cos(W_kq^(t), W*_kq) from step ``first`` on, enclosed if the run is certified."""
     measured = direction(run.training.stage2, run.kq.optimal().direction_radius, first)
     return enclosed(run, "one_minus_cos", measured)
 
 
 def stage2_norm(run: Run, first: int) -> Series:
-    """||W_kq^(t)|| from step ``first`` on, enclosed where the run is certified.
+    """||W_kq^(t)|| from step ``first`` on, enclosed if the run is certified.
 
     With one relation the gradient is a multiple of W* wherever W is, so that W^(t) = t eta What whatever rounding does
     to single steps: only that of their length is left, if none was left out because its gradient underflowed.
@@ -213,7 +213,7 @@ def stage2_norm(run: Run, first: int) -> Series:
 
 
 def stage2_log_other_weight(run: Run, first: int) -> Series:
-    """log(1 - min over samples of the optimal weight) from step ``first`` on, enclosed where the run is certified.
+    """log(1 - min over samples of the optimal weight) from step ``first`` on, enclosed if the run is certified.
 
     It is the largest of -log(1 + odds) over the samples. The logarithm of a sample's odds, a sum over pairs of
     tokens, moves by no more than the differences of scores do, and so does it.
@@ -223,7 +223,7 @@ def stage2_log_other_weight(run: Run, first: int) -> Series:
 
 
 def stage2_log_loss(run: Run, first: int) -> Series:
-    """log Loss from step ``first`` on, enclosed where the run is certified.
+    """log Loss from step ``first`` on, enclosed if the run is certified.
 
     The logarithm of a sample's loss log(1 + sum_z exp(A (Phi_z - Phi_y))) moves by no more than the exponents do: by
     A `moved_attention`, and by the error of A.

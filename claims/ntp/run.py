@@ -51,7 +51,7 @@ class Run(BaseRun[Dataset]):
         self._asked: set[int] = set()
 
     def with_steps1(self, steps1: int) -> "Run":
-        """The same data and solutions with another T, for formulas; nothing is trained."""
+        """Untrained copy with the same data and solutions but another T, for formulas."""
         config = copy(self.config)
         object.__setattr__(config, "steps1", steps1)  # may exceed the limit on a run's steps
         other = Run(self.dataset, config)

@@ -12,7 +12,7 @@ LONGEST_ERROR = 1000
 PACKAGE = __name__.partition(".")[0]
 
 LIBRARIES = frozenset(sys.stdlib_module_names) | {"numpy", "scipy", "networkx", "cvxpy", "clarabel", "flint", "numba"}
-"""Modules whose frames are not user code."""
+"""Modules excluded from user code in tracebacks."""
 
 
 def error_text(error: BaseException) -> str:

@@ -41,7 +41,7 @@ Allowed: TypeAlias = Callable[[Run, Floats], Floats]
 
 
 def _beyond_along(run: Run) -> Floats:
-    """||W|| - s at each record, without subtracting nearly equal numbers where s is large.
+    """||W|| - s at each record, without cancellation for large s.
 
     With al = <rho, What>, u = rho - al What and c = s + al = <W, What>: al + |u|^2 / (||W|| + c). In embedding space,
     where the record holds scores in place of weights, s stays small enough to subtract.

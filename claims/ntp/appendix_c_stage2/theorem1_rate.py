@@ -1,4 +1,4 @@
-"""A sharper Theorem 1: 1 - cos falls like 1/t^2, times log^2 t where a tight constraint carries no multiplier."""
+"""A sharper Theorem 1: 1 - cos falls like 1/t^2, times log^2 t if a tight constraint carries no multiplier."""
 
 from dataclasses import replace
 

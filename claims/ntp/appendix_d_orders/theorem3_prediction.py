@@ -93,7 +93,7 @@ def _put_through(run: Run, rival: Rival, copies: int, record: int) -> tuple[bool
 
 
 def _length_in_words(rival: Rival) -> str:
-    """exp of an interval: both ends in six digits, or one of them where they agree in those."""
+    """exp of an interval: both ends in six digits, or one if they agree."""
     if not np.isfinite(rival.radius):
         return "so many that float64 does not tell them"
     ends = dict.fromkeys(f"{end:.6g}" for end in (rival.lead - rival.radius, rival.lead + rival.radius))

@@ -120,7 +120,7 @@ def flow(run: ClassRun) -> tuple[Series, Series]:
 
 
 def closed(tau: flint.arb_series, rho: flint.arb, K: int, M: int) -> tuple[flint.arb_series, flint.arb_series]:
-    """x and y: logits of a class's own next token and of another's, relative to a token that is none."""
+    """x and y: logits of a class's own next token and of another's, over a token that is no next token."""
     a = 1 + rho * (M - 1)
     y = -(((1 - rho) + rho * M * (-tau * a).exp()) / a).log()
     return tau * (M * (1 + rho * (K - 1))) - y * (K - 1), y
@@ -163,7 +163,7 @@ def _first_round(run: ClassRun) -> flint.arb:
 
 
 def tokens_shared(run: ClassRun) -> str | None:
-    """Why not all overlaps are 0, or None."""
+    """Reason why some overlap is not 0, or None."""
     return "the classes share a token" if common_tokens(run.dataset) else one_class(run)
 
 

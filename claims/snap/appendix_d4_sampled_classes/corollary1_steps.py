@@ -93,7 +93,7 @@ def along_residual(run: ClassRun) -> Series:
 
 
 def along_M(run: ClassRun) -> Series:
-    """N until all residuals are one epsilon, along M from where range R begins."""
+    """N until all residuals are one epsilon, along M from the start of range R."""
     least = max(1000.0, (MUCH_GREATER / run.eta_Y) ** (1 / 0.99))
     M = np.ceil(least * 10.0 ** np.linspace(0, 6, 25))
     return _swept(run.K, M, run.eta_Y, largest_residual(run), M, "M")

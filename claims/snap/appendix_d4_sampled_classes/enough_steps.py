@@ -64,7 +64,7 @@ def no_fluctuation(run: ClassRun) -> str | None:
 
 
 def no_transition(run: ClassRun) -> str | None:
-    """Why eq. 62 has no two phases; or None."""
+    """Reason why eq. 62 lacks its two phases, or None."""
     if reason := no_zeros(run):
         return f"{reason}: omega_1 of Lemma 8, on which eq. 62 turns, does not exist."
     return no_fluctuation(run)

@@ -115,7 +115,7 @@ ROWS = Equal(
     expected=lambda run: drawn_classes(run)[1],
     scale=lambda run: np.maximum(np.abs(drawn_classes(run)[1].value), 1e-3 * min(1.0, run.eta_Y)),
 )
-"""Rows (M-1) h*(N_n) zeta_n, in whatever order classes are drawn."""
+"""Rows (M-1) h*(N_n) zeta_n, for any order of the draws."""
 
 LEMMA12_STATEMENT = (
     "Y(0) = 0, Z fixed, uniform classes, {where}N >> K^2: w_n(N) = (M-1) h(N_n) zeta_n = (1+theta_n) (M-1) h(N-bar) "

@@ -12,7 +12,7 @@ from marginaudit.claims.standing import proved
 
 
 def entries(run: ClassRun) -> Series:
-    """|E_nn'| of every pair of classes; exactly 0 where they share no token."""
+    """|E_nn'| of every pair of classes; exactly 0 for pairs without a shared token."""
     overlap, names = run.dataset.overlap, run.dataset.next_tokens
     n, other = np.triu_indices(run.K, 1)
     size = np.abs(overlap.E[n, other])

@@ -112,7 +112,7 @@ SYMMETRIC = ("single_query", "symmetric_classes", "shared_common")
 """The conditions (1) to (3) of Corollary 2."""
 
 MOST_RISE = Fraction(51, 100)
-"""No row of E adds up to 1 where -ln det(I+E) is below this over K - 1 (docs/proofs-snap.md, section 7.9)."""
+"""Row sums of E stay below 1 for -ln det(I+E) below `MOST_RISE`/(K - 1) (docs/proofs-snap.md, section 7.9)."""
 
 EQUAL = "overlaps stay equal: two classes that share a token, or symmetric ones of one query"
 

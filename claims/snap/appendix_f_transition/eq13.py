@@ -38,7 +38,7 @@ def no_weaker(run: ClassRun) -> str | None:
 
 @once_a_run
 def weaker(run: ClassRun) -> tuple[Approximation, Approximation]:
-    """z-dot of the common token and mean xi of eq. 10 over gamma rho_0^-4 where Z = 0, along `WEAKER`.
+    """z-dot of the common token and mean xi of eq. 10 over gamma rho_0^-4 at Z = 0, along `WEAKER`.
 
     M grows with the square of the factor, so that Assumption 2 is no farther from holding.
 
