@@ -101,7 +101,7 @@ def descend(overlap: Overlap, sequences: NDArray[np.int64], at: Sequence[int], M
 
     Y stays F A, and the columns of all tokens other than next tokens stay equal, so A has K + 1 columns. Through E,
     alpha_n depends on the order of the other classes' steps. The counts N_n determine the state only with the modified
-    gradient of Lemma 3, for which w_n = (M-1) h*(N_n) zeta_n in any order: see `fluctuations`.
+    gradient of Lemma 3, for which w_n = (M-1) h*(N_n) zeta_n in any order: see `fluctuation`.
 
     The error bar. A step on class n is a step of gradient descent on a convex function of Y whose Hessian has
     eigenvalues from 0 to `LIPSCHITZ`: it multiplies distances of Y by at most 1 for eta_Y <= 4, else by eta_Y/2 - 1.
