@@ -366,22 +366,34 @@ class _Search:
     origin: int
 
     def cause(self) -> tuple[str | None, float | None]:
-        """The first cause that explains the record and the next ones, joined with fitting rivals; its last number."""
+        """The first cause that explains the record and the next ones, joined with fitting rivals; its last number.
+
+        Rules without a number that come much closer, but whose bars are too wide to confirm them, are rivals of all.
+        """
         stage, run, i = self.stage, self.run, self.i
         if self.row.step == 0 or (i == 0 and self._next_conform()):
             return ANOTHER_START, None
         far = run.step[: i + CONFIRMED + 1][-1] > FIRST_STEPS or (self.origin and run.step[0] > 0)
         found: list[tuple[CandidateRule, list[float]]] = []
+        unconfirmed: list[str] = []
         for cause in causes(stage, run, self.first, i, self.frozen):
             if found and (not cause.rivals or cause.rivals != found[0][0].rivals):
                 break
-            if not (far and cause.remembers) and (values := self._numbers(cause)) is not None:
+            if far and cause.remembers:
+                continue
+            if (values := self._numbers(cause)) is not None:
                 found.append((cause, values))
+            elif not cause.starts and self._may_explain(cause):
+                unconfirmed.append(cause.words)
         if found:
             values = found[0][1]
             words = dict.fromkeys(one.words.format(*some) for one, some in found)
-            return " or ".join(words), values[-1] if values else None
-        return self._by_pattern(far=bool(far)) or (None, None)
+            named, value = " or ".join(words), values[-1] if values else None
+        elif pattern := self._by_pattern(far=bool(far)):
+            named, value = pattern
+        else:
+            return None, None
+        return " or ".join([named, *unconfirmed]), None if unconfirmed else value
 
     def _next_conform(self) -> bool:
         rows = list(_followed(self.stage, self.run, _steps, self.i + 1, self.i + CONFIRMED))
@@ -417,6 +429,12 @@ class _Search:
         if values is None or not all(self._explains(cause, values, at + k) for k in (CONFIRMED, self.further)):
             return None
         return values
+
+    def _may_explain(self, cause: CandidateRule) -> bool:
+        """Whether a rule brings the record much closer and conforms, but by a bar too wide to confirm it."""
+        rows = self._rows(cause, (), self.further)
+        clear = rows[self.clear]
+        return self._closer(clear) and not self._close(clear) and all(row.within() for row in rows)
 
     def _rows(self, cause: CandidateRule, values: Sequence[float], further: int, *, bars: bool = True) -> list[_Row]:
         """The record and as many further ones beside a cause's rule."""
@@ -503,8 +521,14 @@ class _Search:
         return self._rounded()
 
     def _schedule(self) -> str | None:
-        """Steps along the gradient whose length changes; one of them may be 0."""
+        """Steps along the gradient whose length changes; one of them may be 0.
+
+        Only consecutive records show it: over a gap a step of another kind looks like longer steps.
+        """
         lengths, clear = [], 0
+        steps = self.run.step[max(self.i - 1, 0) : self.i + len(self.own)]
+        if (self.i == 0 and steps[0] > 1) or (np.diff(steps) != 1).any():
+            return None
         for row in self.own:
             share = float(np.sum((row.apart + row.by) * row.by)) / row.moved**2 if row.moved else 0.0
             across = float(np.linalg.norm(row.apart + row.by - share * row.by))
