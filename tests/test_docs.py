@@ -55,7 +55,8 @@ def test_each_counterexample_breaks_its_assumption_and_violates_its_claim(name: 
         assert paper.kind.check(dataset, assumption).holds or assumption in dropped
     assert not paper.kind.check(dataset, without).holds
     config = replace(space.runs[False][0][1], **answer.get("settings", {}))
-    assert replace(claim, assumptions=()).judge(paper.run(dataset, config)).verdict is Verdict.VIOLATED
+    free = replace(claim, assumptions=(), setting=())
+    assert free.judge(paper.run(dataset, config)).verdict is Verdict.VIOLATED
 
 
 def test_the_package_has_a_counterexample_to_each_claim_found_violated_with_all_assumptions_kept() -> None:
