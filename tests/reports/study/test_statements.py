@@ -164,9 +164,10 @@ def test_a_sweep_of_audits_writes_statements(command: Command, tmp_path: Path) -
     with Path("out/statements.csv").open(encoding="utf-8", newline="") as file:
         written = list(csv.DictReader(file))
     assert [one["claim"] for one in written] == [one["claim"] for one in answer["statements"]]
-    (floor,) = (one for one in answer["statements"] if one["claim"] == "ntp.theorem2.floor")
-    assert (floor["violated"], floor["worst in"]) == (4, "V = 4, seed = 0")
-    assert "ntp.theorem2.floor" in Path("out/sweep.html").read_text(encoding="utf-8")
+    false = "ntp.theorem3.prediction.any-length"
+    (found,) = (one for one in answer["statements"] if one["claim"] == false)
+    assert (found["violated"], found["worst in"]) == (4, "V = 4, seed = 0")
+    assert false in Path("out/sweep.html").read_text(encoding="utf-8")
     printed = command("sweep", str(path), "--out", "out", "--jobs", "1").out
     assert printed.splitlines()[1].split()[:2] == ["claim", "violated"]
 
