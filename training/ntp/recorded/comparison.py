@@ -377,7 +377,7 @@ class _Search:
         found: list[tuple[CandidateRule, list[float]]] = []
         unconfirmed: list[str] = []
         for cause in causes(stage, run, self.first, i, self.frozen):
-            if found and (not cause.rivals or cause.rivals != found[0][0].rivals):
+            if found and not self._few and (not cause.rivals or cause.rivals != found[0][0].rivals):
                 break
             if far and cause.remembers:
                 continue
@@ -394,6 +394,16 @@ class _Search:
         else:
             return None, None
         return " or ".join([named, *unconfirmed]), None if unconfirmed else value
+
+    @property
+    def _few(self) -> bool:
+        """Whether few records across gaps have to tell causes apart, so that all are tried."""
+        return len(self.own) <= FEWEST and not self._consecutive()
+
+    def _consecutive(self) -> bool:
+        """Whether no step is left out before the record and the next ones."""
+        steps = self.run.step[max(self.i - 1, 0) : self.i + len(self.own)]
+        return bool((self.i > 0 or steps[0] <= 1) and (np.diff(steps) == 1).all())
 
     def _next_conform(self) -> bool:
         rows = list(_followed(self.stage, self.run, _steps, self.i + 1, self.i + CONFIRMED))
@@ -526,8 +536,7 @@ class _Search:
         Only consecutive records show it: over a gap a step of another kind looks like longer steps.
         """
         lengths, clear = [], 0
-        steps = self.run.step[max(self.i - 1, 0) : self.i + len(self.own)]
-        if (self.i == 0 and steps[0] > 1) or (np.diff(steps) != 1).any():
+        if not self._consecutive():
             return None
         for row in self.own:
             share = float(np.sum((row.apart + row.by) * row.by)) / row.moved**2 if row.moved else 0.0

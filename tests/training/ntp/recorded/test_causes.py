@@ -32,8 +32,6 @@ MORE = {
 FAST = ("float16", "half precision (bfloat16", "step 3 taken twice", "step 3 skipped", "clipped at norm 0.01")
 """Mistakes for which a wrong cause was named where steps are left out."""
 
-FEW_RECORDS = ("momentum (0.5), and gradient not normalised", 4, 10)
-
 
 def cause(mistake: Mistake, seed: int, every: int, dtype: Any, folder: Path, steps: int = 40) -> str | None:
     """Of a random dataset's run; None where no cause is named or none departs."""
@@ -70,8 +68,6 @@ def test_a_cause_that_is_named_on_sparse_records_includes_the_right_one(
     words: str, seed: int, every: int, tmp_path: Path
 ) -> None:
     named = cause((MISTAKES | MORE)[words], seed, every, FLOATS[seed % 2], tmp_path)
-    if (words, seed, every) == FEW_RECORDS:
-        pytest.xfail("four records, ten steps apart, in float32: epsilon in the norm fits them too, and alone is named")
     assert named is None or includes(named, words)
     assert named is not None or words not in FAST or seed != 1
 
