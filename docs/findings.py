@@ -17,7 +17,7 @@ from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.page.files import write_whole
 from marginaudit.reports.page.headline import STANDINGS as COLUMNS
-from marginaudit.reports.page.typeset import typeset
+from marginaudit.reports.page.typeset import FORMULA, typeset
 from marginaudit.reports.tally import counts, in_words, others_in_words
 
 HERE = Path(__file__).parent
@@ -154,8 +154,10 @@ def _link(proof: str) -> str:
 
 def _typeset(text: str) -> str:
     """Text for Markdown, its formulas as mathematics."""
-    parts = [part.strip() if i % 2 else _plain(part) for i, part in enumerate(typeset(text).split("$"))]
-    return "$".join(parts).replace(r"\|", r"\Vert ") if len(parts) > 1 else parts[0]
+    return "".join(
+        f"${part.strip('$ ')}$".replace(r"\|", r"\Vert ") if i % 2 else _plain(part)
+        for i, part in enumerate(FORMULA.split(typeset(text)))
+    )
 
 
 def _plain(text: str) -> str:

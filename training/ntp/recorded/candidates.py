@@ -121,7 +121,7 @@ def causes(stage: Stage, run: Recorded, first: Recorded | None, i: int, frozen: 
             yield CandidateRule(f"W_ov after {T} steps", lambda stage: normalised(stage, lr), stage=other)
         yield from (replace(cause, remembers=True) for cause in _ov_not_frozen(stage, stage.loss, run, first))
     yield CandidateRule("each column of the gradient normalised by itself", lambda stage: by_column(stage, lr))
-    yield from (replace(cause, remembers=True) for cause in _by_entry(lr, one_by_one=_one_by_one(run, i)))
+    yield from (replace(cause, remembers=True) for cause in _by_entry(lr, one_by_one=gapless(run, 0, i + 1)))
     yield from (replace(cause, remembers=True) for cause in _momentum(lr))
     yield from _decay(lr)
     fitted = _fitted_weights(stage, run, i)
@@ -225,10 +225,10 @@ def _adam(lr: float, constants: tuple[float, float, float], decay: float = 0.0) 
     return CandidateRule(words, rule, ((lr, 2 * lr),), rivals="AdamW" if decay else "other Adam")
 
 
-def _one_by_one(run: Recorded, i: int) -> bool:
-    """Whether all steps to record ``i`` and the next one are recorded."""
-    steps = run.step[: i + 2]
-    return bool(steps[0] <= 1 and (np.diff(steps) == 1).all())
+def gapless(run: Recorded, first: int, last: int) -> bool:
+    """Whether no step is left out before records ``first`` to ``last``; step 0 is before record 0."""
+    steps = run.step[max(first - 1, 0) : last + 1]
+    return bool((first > 0 or steps[0] <= 1) and (np.diff(steps) == 1).all())
 
 
 def _momentum(lr: float) -> Iterator[CandidateRule]:

@@ -37,7 +37,7 @@ from marginaudit.training.departure import (
     unlike,
 )
 from marginaudit.training.ntp.algorithm1 import train
-from marginaudit.training.ntp.recorded.candidates import CandidateRule, Frozen, causes, minibatch, muon
+from marginaudit.training.ntp.recorded.candidates import CandidateRule, Frozen, causes, gapless, minibatch, muon
 from marginaudit.training.ntp.recorded.gradients import FIRST_ORDER, Stage1Loss, Stage2Loss
 from marginaudit.training.ntp.recorded.rules import (
     Rule,
@@ -398,12 +398,11 @@ class _Search:
     @property
     def _few(self) -> bool:
         """Whether few records across gaps have to tell causes apart, so that all are tried."""
-        return len(self.own) <= FEWEST and not self._consecutive()
+        return len(self.own) <= FEWEST and not self._gapless
 
-    def _consecutive(self) -> bool:
-        """Whether no step is left out before the record and the next ones."""
-        steps = self.run.step[max(self.i - 1, 0) : self.i + len(self.own)]
-        return bool((self.i > 0 or steps[0] <= 1) and (np.diff(steps) == 1).all())
+    @property
+    def _gapless(self) -> bool:
+        return gapless(self.run, self.i, self.i + len(self.own) - 1)
 
     def _next_conform(self) -> bool:
         rows = list(_followed(self.stage, self.run, _steps, self.i + 1, self.i + CONFIRMED))
@@ -536,7 +535,7 @@ class _Search:
         Only consecutive records show it: over a gap a step of another kind looks like longer steps.
         """
         lengths, clear = [], 0
-        if not self._consecutive():
+        if not self._gapless:
             return None
         for row in self.own:
             share = float(np.sum((row.apart + row.by) * row.by)) / row.moved**2 if row.moved else 0.0
