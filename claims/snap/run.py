@@ -12,7 +12,7 @@ from marginaudit.orders.snap import CLASSES, SequenceClasses
 from marginaudit.orders.snap.exactly import only_to_rounding
 from marginaudit.training import log_spaced
 from marginaudit.training.snap.attention.logits import Logits
-from marginaudit.training.snap.attention.path import Path, follow, turned
+from marginaudit.training.snap.attention.path import AttentionPath, follow, turned
 from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.growth import scan_end, snap_start
 from marginaudit.training.snap.limit.overlap import Overlap, overlap
@@ -101,7 +101,7 @@ class ClassRun(BaseRun[SequenceClasses]):
         return snap_start(self.K, self.M, self.eta_Y)
 
     @property
-    def path(self) -> Path:
+    def path(self) -> AttentionPath:
         """z and B along eq. 10, at the recorded steps.
 
         Raises
@@ -114,7 +114,7 @@ class ClassRun(BaseRun[SequenceClasses]):
         return self._integrated
 
     @cached_property
-    def _integrated(self) -> Path | NotIntegrated:
+    def _integrated(self) -> AttentionPath | NotIntegrated:
         try:
             return follow(self.dataset, turned(self.steps, self.K, self.M, self.eta_Y, self.eta_Z).value)
         except NotIntegrated as fault:

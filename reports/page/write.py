@@ -20,7 +20,7 @@ from marginaudit.reports.page.pictures import drawn, rendered_as
 
 
 @dataclass(frozen=True)
-class Beside:
+class PaperContent:
     """Parts of a report that depend on the papers alone.
 
     Attributes
@@ -36,7 +36,7 @@ class Beside:
 
 
 def write_report(
-    audit: Audit, of_papers: Beside, folder: Path, progress: Progress = quiet, exports: Collection[str] = ()
+    audit: Audit, of_papers: PaperContent, folder: Path, progress: Progress = quiet, exports: Collection[str] = ()
 ) -> None:
     """Write report.html, report.json, verdicts.csv, tables/, figures/, trajectories/ and proofs/ into a folder.
 
@@ -50,7 +50,7 @@ def write_report(
     write_folder(folder, _files(audit, of_papers, progress, exports))
 
 
-def _files(audit: Audit, of_papers: Beside, progress: Progress, exports: Collection[str]) -> dict[str, bytes]:
+def _files(audit: Audit, of_papers: PaperContent, progress: Progress, exports: Collection[str]) -> dict[str, bytes]:
     files: dict[str, str | bytes] = {}
     pictures: list[tuple[str, bytes]] = []
     beside: dict[str, list[tuple[str, bytes]]] = defaultdict(list)

@@ -38,7 +38,7 @@ class Numbers:
         return sum(self.values) / self.N
 
 
-class Document(TypedDict, closed=True):
+class NumbersDocument(TypedDict, closed=True):
     """Fields of a file of numbers."""
 
     name: NotRequired[Annotated[Text, Len(1)]]
@@ -47,7 +47,7 @@ class Document(TypedDict, closed=True):
 
 def from_document(document: dict[str, Any], where: str, default_name: str) -> Numbers:
     """Parse a document; errors name the position in one line."""
-    found = validated(Document, document, where)
+    found = validated(NumbersDocument, document, where)
     return Numbers(found.get("name", default_name), tuple(found["numbers"]))
 
 

@@ -14,7 +14,7 @@ from marginaudit.reports.audit.auditing import Audit, Audited, Progress, audited
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.page.pictures import drawn, rendered_as
 from marginaudit.reports.page.proofs import proof_pages, proof_sources
-from marginaudit.reports.page.write import Beside, write_report
+from marginaudit.reports.page.write import PaperContent, write_report
 from marginaudit.reports.processes import one_thread
 from marginaudit.reports.statements import graph_figures
 from marginaudit.reports.study.executor import Executor, Task
@@ -178,7 +178,7 @@ def write_audit(
     tasks: list[Task] = [*figures, *graphs, *proofs]
     made = dict(zip(tasks, executor.all(tasks, progress), strict=True))
     pages = {name: text for task in proofs for name, text in made[task].items()}
-    beside = Beside(
+    beside = PaperContent(
         {task.figure.name: made[task] for task in figures},
         [(task.paper.source, made[task][".svg"]) for task in graphs],
         dict(sorted(pages.items())),

@@ -63,7 +63,7 @@ class Store:
         content = data[CHECKSUM:]
         if data == _entry(key, content):
             with suppress(pickle.UnpicklingError):
-                return _Unpickler(io.BytesIO(content)).load()
+                return _ResultUnpickler(io.BytesIO(content)).load()
         what = "damaged, edited or copied since it was written, so to be computed anew"
         self.notice(f"{shown_path(self.path(key))}: {what}")
         return None
@@ -108,7 +108,7 @@ def _pickled(value: Any) -> bytes:
 ARRAYS = {("numpy", "ndarray"), ("numpy", "dtype"), ("numpy._core.numeric", "_frombuffer")}
 
 
-class _Unpickler(pickle.Unpickler):
+class _ResultUnpickler(pickle.Unpickler):
     """Unpickler restricted to the classes of results."""
 
     def find_class(self, module: str, name: str) -> Any:

@@ -16,7 +16,7 @@ from marginaudit.training.ntp.start import Reference, TrainingSettings, Unit, ov
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.loss import Row, rows_at
 from marginaudit.training.ntp.steps.ov_loss import OV
-from marginaudit.training.ntp.steps.shadow import Beside, Perturbed, perturbed, unlike
+from marginaudit.training.ntp.steps.shadow import Lockstep, Perturbed, perturbed, unlike
 from marginaudit.training.ntp.steps.spaces import EmbeddedOV, TokenOV, WeightSpace
 from marginaudit.training.ntp.steps.stepper import Stepper, descend
 
@@ -63,7 +63,7 @@ def first_stage(
         rows, iterate = _along_the_ray(run, ov, iterate, steps1, at)
     else:
         beside = start(space, eta0, unit, normalised=run.normalised)
-        rows = descend(Beside(ov, Perturbed(ov), beside), iterate, steps1, at, run.progress, 0)
+        rows = descend(Lockstep(ov, Perturbed(ov), beside), iterate, steps1, at, run.progress, 0)
         shadow = Shadow(
             perturbed(_scores(space, beside), space.rounding(beside)),
             _mean(ov.other_margins(beside)),

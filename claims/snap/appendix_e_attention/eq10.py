@@ -24,7 +24,7 @@ from marginaudit.orders.snap import (
 from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
 from marginaudit.training.approximation import Approximation, stacked
 from marginaudit.training.snap.attention.logits import Logits
-from marginaudit.training.snap.attention.path import Path
+from marginaudit.training.snap.attention.path import AttentionPath
 from marginaudit.training.snap.attention.rates import Rates, mean_counts, off_by, rates
 from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit.continuous import continuous
@@ -64,14 +64,14 @@ class RatesAlong:
     Attributes
     ----------
     step : (records,) array
-    path : Path
+    path : AttentionPath
         At these steps.
     found : tuple of Rates
         Per unit of eta_Z, at each step.
     """
 
     step: NDArray[np.int64]
-    path: Path
+    path: AttentionPath
     found: tuple[Rates, ...]
 
     def z_dot(self, pairs: NDArray[np.int64]) -> Approximation:
@@ -114,7 +114,7 @@ def rates_along(run: ClassRun) -> RatesAlong:
     """
     one = len(run.path.logits.names) + run.K**2 * len(run.dataset.contextual)
     record = evenly_spaced(len(run.steps), min(RECORDS, max(2, ENTRIES // one)))
-    path = Path(run.path.logits, run.path.z[record], run.path.B[record])
+    path = AttentionPath(run.path.logits, run.path.z[record], run.path.B[record])
     found = []
     for i, t in enumerate(run.steps[record]):
         at = mean_counts(continuous(np.array(t / run.K), run.M, run.eta_Y), run.K)

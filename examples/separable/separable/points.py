@@ -22,7 +22,7 @@ Rows = Annotated[list[Row], Len(1, 10_000)]
 Signs = Annotated[list[Literal[-1, 1]], Len(1, 10_000)]
 
 
-class Document(TypedDict, closed=True):
+class PointsDocument(TypedDict, closed=True):
     """A dataset in JSON."""
 
     name: NotRequired[Annotated[Text, Len(1)]]
@@ -99,7 +99,7 @@ def absorbed(x: tuple[tuple[float, ...], ...], y: tuple[int, ...]) -> tuple[Vect
 def from_document(document: dict[str, Any], where: str, default_name: str) -> Points:
     """The dataset of a JSON document."""
     found: dict[str, Any] = {"name": default_name, "held_x": [], "held_y": [], "start": []}
-    found |= validated(Document, document, where)
+    found |= validated(PointsDocument, document, where)
     rows, d = {f"/{key}/{n}": row for key in ("x", "held_x") for n, row in enumerate(found[key])}, len(found["x"][0])
     for place, row in (rows | {"/start": found["start"] or found["x"][0]}).items():
         if len(row) != d:

@@ -11,14 +11,14 @@ from marginaudit.claims import NotFollowed
 from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import FORMULA_ROUNDING, Series, series
 from separable.descent import Floats, log_loss
-from separable.run import FIRST, DescentRun, Path, normalized, polynomial
+from separable.run import FIRST, DescentPath, DescentRun, normalized, polynomial
 
 Measure = Callable[[DescentRun], Series]
 
 CLOCK = "log t"
 
 
-def late(run: DescentRun) -> Path:
+def late(run: DescentRun) -> DescentPath:
     """The path from t = 16 on."""
     if run.ended:
         raise NotFollowed(run.ended)
@@ -67,7 +67,7 @@ def margins(run: DescentRun) -> Floats:
     return np.outer(found.s, run.slack) + found.rho @ run.dataset.signed.T
 
 
-def measured(formula: Callable[[DescentRun, Path], tuple[Floats, Floats]], *, log: bool = False) -> Measure:
+def measured(formula: Callable[[DescentRun, DescentPath], tuple[Floats, Floats]], *, log: bool = False) -> Measure:
     """A quantity whose formula answers values and bars along the late path."""
     return lambda run: _series(run, *formula(run, late(run)), log=log)
 

@@ -132,7 +132,7 @@ class DescentRun(BaseRun[Points]):
         )
 
     @cached_property
-    def path(self) -> "Path":
+    def path(self) -> "DescentPath":
         """True steps, then the flow to the config's end if `separable.descent` has an error bar for it."""
         X, config = self.dataset.signed, self.config
         t, w, bar = stepped(self, self.eta, config.loss, config.true_steps)
@@ -140,8 +140,8 @@ class DescentRun(BaseRun[Points]):
             self._progress(1)
         s = np.log(t)
         if not np.isfinite(self.norm):
-            return Path(s, np.full_like(w, np.nan), np.full_like(bar, np.inf), len(t), "w^ is beyond float64")
-        found = Path(s, w - np.outer(s, self.what), bar + np.finfo(float).eps * s * self.norm, len(t))
+            return DescentPath(s, np.full_like(w, np.nan), np.full_like(bar, np.inf), len(t), "w^ is beyond float64")
+        found = DescentPath(s, w - np.outer(s, self.what), bar + np.finfo(float).eps * s * self.norm, len(t))
         L = float(np.exp(log_loss(X @ w[-1], config.loss)).sum())
         apart = distance_bound(X, to_float(self.dataset.svm.norm2), self.eta, config.loss, L)
         if not np.isfinite(apart):
@@ -187,7 +187,7 @@ def mean(numbers: Vector) -> fmpq:
 
 
 @dataclass(frozen=True)
-class Path:
+class DescentPath:
     """Descent along s = log t: w = w^ s + rho.
 
     Attributes
@@ -204,15 +204,15 @@ class Path:
     steps: int
     ended: str = ""
 
-    def since(self, first: float) -> "Path":
+    def since(self, first: float) -> "DescentPath":
         """From log t on."""
         keep = self.s >= first
-        return Path(self.s[keep], self.rho[keep], self.radius[keep], int(keep[: self.steps].sum()))
+        return DescentPath(self.s[keep], self.rho[keep], self.radius[keep], int(keep[: self.steps].sum()))
 
-    def then(self, s: Floats, rho: Floats, radius: Floats) -> "Path":
+    def then(self, s: Floats, rho: Floats, radius: Floats) -> "DescentPath":
         """Followed by the flow, which begins with the last step."""
         whole = np.append(self.s, s[1:]), np.vstack([self.rho, rho[1:]]), np.append(self.radius, radius[1:])
-        return Path(*whole, self.steps)
+        return DescentPath(*whole, self.steps)
 
 
 def stepped(run: DescentRun, eta: float, loss: str, last: int) -> tuple[Floats, Floats, Floats]:
@@ -238,13 +238,13 @@ def normalized(run: DescentRun) -> tuple[Floats, Floats, Floats]:
 
 
 @once_a_run
-def polynomial(run: DescentRun) -> Path:
+def polynomial(run: DescentRun) -> DescentPath:
     """Descent with the tail 1/u; ``rho`` is w/t^(1/3), its bar from a flow that parts ten times earlier too."""
     X, last = run.dataset.signed, 10**5
     eta = 1 / (2 * max(float(np.linalg.norm(X, 2)), LEAST_SIZE) ** 2)
     t, w, bar = stepped(run, eta, "polynomial", last)
     s = np.log(t)
-    found = Path(s, w / np.cbrt(t)[:, None], bar, len(t))
+    found = DescentPath(s, w / np.cbrt(t)[:, None], bar, len(t))
     early = int(np.argmin(np.abs(t - last // 10)))
     further = np.geomspace(s[-1], run.config.until, 100)
     try:

@@ -50,8 +50,8 @@ class Perturbed(Stepper):
         return True
 
 
-class Beside(Stepper):
-    """Steps on a loss, and as many of another iterate by another stepper."""
+class Lockstep(Stepper):
+    """Steps of two iterates, each by its own stepper, in lockstep."""
 
     def __init__(self, loss: Loss, stepper: Stepper, other: Iterate) -> None:
         super().__init__(loss)
@@ -67,7 +67,7 @@ class Beside(Stepper):
                 return
 
 
-class Shadowed(Beside):
+class Shadowed(Lockstep):
     """Steps on a loss, and of a shadow on the loss perturbed by stage 1's rounding.
 
     Parameters

@@ -25,7 +25,7 @@ LEAST, MOST = 1e-100, 1e50
 
 
 @dataclass(frozen=True)
-class Path:
+class AttentionPath:
     """Solution of eq. 10: z and B.
 
     Attributes
@@ -41,7 +41,7 @@ class Path:
     B: Approximation
 
 
-def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
+def follow(data: SequenceClasses, turns: ArrayLike) -> AttentionPath:
     """Integrate eq. 10 from z = 0 to given values ``turns`` of Gamma(t) = eta_Z int gamma; see `turned`.
 
     dz_m/dGamma = sum over the query's classes n of diag(f_n) sum over n' != n of beta_nn' (f_n f_n^T - I) f_n', and
@@ -79,7 +79,7 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
     pairs = len(logits.names)
     turn, nudged = _turning(logits), _turning(logits, _roundings(data) / SAFETY)
     found = solved(turn, pairs + data.K, at, _first_sizes(turn, nudged, pairs, data.K, asked), nudged)
-    return Path(logits, found[:, :pairs], found[:, pairs:])
+    return AttentionPath(logits, found[:, :pairs], found[:, pairs:])
 
 
 def _first_sizes(turn: Rate, nudged: Rate, pairs: int, K: int, asked: Floats) -> Floats:

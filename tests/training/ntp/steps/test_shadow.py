@@ -14,7 +14,7 @@ from marginaudit.training.ntp.steps import shadow as shadow_module
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
 from marginaudit.training.ntp.steps.kq_loss import CommonMargin, GeneralB
 from marginaudit.training.ntp.steps.ov_loss import OV
-from marginaudit.training.ntp.steps.shadow import CLOSE, SAFETY, Beside, Perturbed, Shadowed, perturbed, unlike
+from marginaudit.training.ntp.steps.shadow import CLOSE, SAFETY, Lockstep, Perturbed, Shadowed, perturbed, unlike
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV
 from marginaudit.training.ntp.steps.stepper import Stepper
 from tests.oracle.audited import audited
@@ -116,11 +116,11 @@ def test_both_run_some_steps_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
             super().advance(iterate, goal, report)
 
     told: list[int] = []
-    Beside(problem, Told(other), shadow).advance(iterate, 10, told.append)
+    Lockstep(problem, Told(other), shadow).advance(iterate, 10, told.append)
     assert goals == [(0, 4), (4, 8), (8, 10)]
     assert told[-1] == iterate.moves == shadow.moves == 10
     constant, still = reduced(SMALL, 0.0, exact=False)
-    Beside(constant, Told(other), shadow).advance(still, 100, told.append)
+    Lockstep(constant, Told(other), shadow).advance(still, 100, told.append)
     assert goals[3:] == [(10, 0)]
     assert (still.moves, shadow.moves) == (0, 10)
 
