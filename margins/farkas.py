@@ -108,7 +108,7 @@ def _scaled_multipliers(A: "scipy.sparse.csr_array[np.float64]", lengths: Floats
     columns = (scipy.sparse.diags_array(1 / lengths) @ A[:, np.unique(A.indices)]).T
     program = scipy.sparse.vstack([columns, scipy.sparse.csr_array(np.ones((1, len(lengths))))], format="csr")
     target = np.append(np.zeros(columns.shape[0]), 1.0)
-    linprog: Any = scipy.optimize.linprog  # its stubs know no sparse arrays
+    linprog: Any = scipy.optimize.linprog  # its stubs lack sparse arrays
     found = linprog(np.zeros(len(lengths)), A_eq=program, b_eq=target, bounds=(0, None), method="highs-ds")
     return None if found.x is None else np.maximum(found.x, 0.0)
 

@@ -100,7 +100,7 @@ def _nearest_of_plane(rows: fmpz_mat) -> list[fmpz]:
     """Weights, of positive sum and any sign, of the point nearest to 0 on the plane through independent rows."""
     size = rows.nrows()
     products = rows * rows.transpose() + fmpz_mat(size, size, [1] * size**2)
-    solved: Any = products.solve(fmpz_mat(size, 1, [1] * size))  # an fmpq_mat, which flint's types do not say
+    solved: Any = products.solve(fmpz_mat(size, 1, [1] * size))  # an fmpq_mat, missing in flint's stubs
     return list(solved.numer_denom()[0].entries())
 
 

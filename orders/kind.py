@@ -41,10 +41,10 @@ class Kind(Generic[D]):
     name : str
         Name of the kind, in the plural.
     data : type
-    accepts : from a parsed JSON document to whether it is of this kind, valid or not
+    accepts : whether a parsed JSON document is of this kind, valid or not
     from_document : from the document, ``where`` and ``default_name`` to the dataset; raises `InputError`
     to_document : from a dataset to its document
-    tables : by the columns of a table in Python, from its rows and ``where`` to their document
+    tables : by columns of a table in Python: from its rows and ``where`` to a document
     from_text, from_csv : from the text of a ``.txt`` or ``.csv`` file, ``where`` and its name to the dataset; None
         without such a form
     cases : built-in datasets, by name

@@ -30,9 +30,8 @@ SLIGHT = 1e-3
 """Relative change of the step size up to which it counts as constant."""
 
 LIKE_NOISE, NOISES, FEWEST = 0.5, (0.5, 8.0), 4
-"""Errors of lower precision: the mean cosine between those of different steps, at most; how often they are what
-rounding each entry once makes, at least (a gradient that is cast) and at most (one that is computed in this precision);
-and the steps that show it, at least."""
+"""Thresholds for errors of lower precision: largest mean cosine between steps; range of their size in units of one
+rounding per entry, from a cast gradient to one computed in this precision; least number of steps."""
 
 
 def unlike(errors: Sequence[Floats]) -> bool:
@@ -60,14 +59,14 @@ def lower_precision(
     u: float,
     explains: Callable[[float], bool],
 ) -> tuple[str, float | None] | None:
-    """The precision whose rounding makes such errors, with its unit roundoff; or all that do, in words alone.
+    """Precision whose rounding explains the errors, with its unit roundoff; without it if several precisions do.
 
     Parameters
     ----------
     errors, changes : arrays
         Of the weights between two records each.
     steps : ints
-        Taken between them.
+        Number of steps between the two records.
     u : float
         The file's unit roundoff.
     explains : callable
@@ -82,7 +81,7 @@ def lower_precision(
 
 
 def _like_rounding(errors: Sequence[Floats], changes: Sequence[Floats], steps: Sequence[int], digits: int) -> bool:
-    """Whether errors are as large as rounding to so many digits makes them, which adds up like noise over steps."""
+    """Whether errors have the size of rounding to ``digits`` digits, accumulated over steps like noise."""
     once = []
     for change, taken in zip(changes, steps, strict=True):
         fraction, exponent = np.frexp(change)
@@ -103,8 +102,8 @@ class Departure:
         Number of the stage, or name of the weights.
     step : int
     error, bar : float
-        Distance from the algorithm's weights in the Frobenius norm, and its error bar; those of the step's length where
-        the bar covers every direction.
+        Distance from the algorithm's weights in the Frobenius norm, and its error bar; if the bar covers every
+        direction, both are of the step's length.
     token : str
         Token of the largest deviation.
     cause : str or None

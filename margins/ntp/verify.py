@@ -237,8 +237,8 @@ def read_dataset(path: Path) -> StatedDataset:
     for where, x in used:
         expect(x in vocabulary, where, x, "a token of the vocabulary")
     for where, (tokens, following) in samples:
-        said = n.get(tokens[0], following) if len(tokens) == 1 else following
-        expect(said == following, where, following, f"{said!r} after {tokens[0]!r}, as next_token says")
+        stated = n.get(tokens[0], following) if len(tokens) == 1 else following
+        expect(stated == following, where, following, f"{stated!r} after {tokens[0]!r}, as in next_token")
 
     embedding = document.get("embedding")
     if embedding is not None:

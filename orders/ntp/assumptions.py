@@ -133,7 +133,7 @@ def gram_deviation(dataset: Dataset) -> float:
         deviation, products = np.abs(E @ E.T - np.eye(dataset.V)), size @ size.T
         if np.all(products < 2) and np.all(np.rint(E / UNROUNDED) == E / UNROUNDED):
             return float(deviation.max())
-        roundings = E.shape[1] * UNIT_ROUNDOFF  # d a sum; ``products`` is rounded, too
+        roundings = E.shape[1] * UNIT_ROUNDOFF  # d roundings per sum, and one for ``products``
         error = roundings / (1 - 2 * roundings) * products
         bound = float(np.max(deviation + error) * (1 + 16 * UNIT_ROUNDOFF))  # 16: the roundings of these lines
     return bound if np.isfinite(bound) else np.inf

@@ -187,7 +187,7 @@ def require_countable(counts: Iterable[int], where: str) -> None:
     Raises
     ------
     InputError
-        They do; the message names ``where``.
+        The sum is larger; the message includes ``where``.
     """
     total = sum(counts)
     if total > MOST_SAMPLES:

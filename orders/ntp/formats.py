@@ -203,7 +203,7 @@ def _require_collocation(
     for pointer, x, y in pairs:
         if next_token.get(x, y) != y:
             got, expected = f"the sample [{shown(x)}] -> {shown(y)}", f"next token {shown(next_token[x])}"
-            raise InputError(f"{where}: {pointer}", got=got, expected=f"{expected}, as next_token says")
+            raise InputError(f"{where}: {pointer}", got=got, expected=f"{expected}, as in next_token")
 
 
 def _embedding(rows: list[list[float]], vocabulary_size: int, where: str) -> NDArray[np.float64]:
@@ -213,7 +213,7 @@ def _embedding(rows: list[list[float]], vocabulary_size: int, where: str) -> NDA
         raise InputError(where, got=counted(len(rows), "row"), expected=expected)
     for i, row in enumerate(rows):
         if len(row) != len(rows[0]):
-            expected = f"length {len(rows[0])}, as row 0 has"
+            expected = f"length {len(rows[0])}, as in row 0"
             raise InputError(f"{where}/{i}", got=f"a row of length {len(row)}", expected=expected)
         if 0 < max(map(abs, row)) < 1 / LARGEST_ENTRY:
             got = f"{shown(max(row, key=abs))} as the largest entry"

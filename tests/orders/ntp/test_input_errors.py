@@ -106,9 +106,9 @@ JSON = {
     '{"vocabulary": ["a", "b"], "next_token": {"c/": "a"}, ' + SENTENCES + "}":
         f"/next_token/c~1: got 'c/', {OF_VOCABULARY}",
     '{"next_token": {"a": "a"}, ' + SENTENCES + "}":
-        "/sentences/0: got the sample ['a'] -> 'b', expected next token 'a', as next_token says",
+        "/sentences/0: got the sample ['a'] -> 'b', expected next token 'a', as in next_token",
     '{"next_token": {"a": "a"}, "samples": [{"tokens": ["b", "a"], "next": "b"}, {"tokens": ["a"], "next": "b"}]}':
-        "/samples/1: got the sample ['a'] -> 'b', expected next token 'a', as next_token says",
+        "/samples/1: got the sample ['a'] -> 'b', expected next token 'a', as in next_token",
 }  # fmt: skip
 
 
@@ -167,7 +167,7 @@ EMBEDDINGS = {
     "[[1]]": "/embedding: got 1 row, expected 2 (a row for each token of the vocabulary)",
     "[[1], [2], [3]]": "/embedding: got 3 rows, expected 2 (a row for each token of the vocabulary)",
     "[[], []]": "/embedding/0: got an array of 0 entries, expected at least 1",
-    "[[1], [1, 2]]": "/embedding/1: got a row of length 2, expected length 1, as row 0 has",
+    "[[1], [1, 2]]": "/embedding/1: got a row of length 2, expected length 1, as in row 0",
     "[[1], {}]": "/embedding/1: got an object, expected an array",
     "[[1], [NaN]]": "/embedding/1/0: got nan, expected a finite number",
     "[[1, 0], [0, -Infinity]]": "/embedding/1/1: got -inf, expected a finite number",

@@ -50,7 +50,7 @@ MUONS = ((0.95, True), (0.95, False), (0.9, True), (0.9, False), (0.0, False))
 """Settings of Muon: momentum, and whether it is Nesterov's."""
 
 Frozen: TypeAlias = Callable[[Recorded, int], tuple[int, Stage] | None]
-"""From a record to the length of stage 1 whose W_ov brings stage 2 closest to it, and stage 2 with this W_ov."""
+"""Function from a record to the length of stage 1 that fits it best, and stage 2 with the W_ov of this length."""
 
 MOST = 1000
 """Largest number of classes of samples to fit weights of."""
@@ -189,9 +189,9 @@ def _by_entry(lr: float, *, one_by_one: bool) -> Iterator[CandidateRule]:
 
 
 def _other_constants(lr: float, *, one_by_one: bool) -> Iterator[CandidateRule]:
-    """Adam, AdamW and RMSprop with other usual constants; where steps are left out a few of them, as each takes long.
+    """Adam, AdamW and RMSprop with other common constants; only a few across gaps, where each fit is slow.
 
-    A weight decay that is fitted may make up for wrong constants: where it does, none is named with it alone.
+    A fitted weight decay can compensate for wrong constants, so AdamW is then named without them.
     """
     betas = [(*one, ADAM[2]) for one in (OTHER_BETAS if one_by_one else OTHER_BETAS[:3])]
     others = [*betas, *((*ADAM[:2], epsilon) for epsilon in OTHER_EPSILONS if one_by_one)]
@@ -215,7 +215,7 @@ def _other_constants(lr: float, *, one_by_one: bool) -> Iterator[CandidateRule]:
 
 
 def _adam(lr: float, constants: tuple[float, float, float], decay: float = 0.0) -> CandidateRule:
-    """Adam, or AdamW, with the constants that are not its defaults in words."""
+    """Adam or AdamW; the description lists constants other than the defaults."""
     named = zip(("beta1", "beta2", "epsilon"), constants, ADAM, strict=True)
     others = "".join(f", {name} {value:g}" for name, value, default in named if value != default)
     words = (
@@ -254,7 +254,7 @@ def _momentum(lr: float) -> Iterator[CandidateRule]:
 
 
 def _decay(lr: float) -> Iterator[CandidateRule]:
-    """Weight decay beside the step or in the gradient."""
+    """Weight decay, decoupled or in the gradient."""
     strength, size = (0.01, 0.1), (lr, 2 * lr)
     yield CandidateRule("weight decay ({0:.4g})", lambda stage, by: decayed(normalised(stage, lr), lr, by), (strength,))
     yield CandidateRule("weight decay ({0:.4g}) in the gradient", lambda stage, by: coupled(stage, lr, by), (strength,))
@@ -397,7 +397,7 @@ def _ov_not_frozen(stage: Stage, loss: Stage2Loss, run: Recorded, first: Recorde
     if first is not None and len(first.step) > 1:
         for ahead in dict.fromkeys((0, max(0, int(first.step[-1] - run.step[-1])))):
             how = f"as recorded {ahead} steps later" if ahead else "as recorded at each step"
-            yield CandidateRule(f"{words} ({how})", lambda stage, ahead=ahead: _beside(stage, first, ahead))
+            yield CandidateRule(f"{words} ({how})", lambda stage, ahead=ahead: _with_later_ov(stage, first, ahead))
     if before is None:
         return
 
@@ -417,7 +417,7 @@ def _ov_not_frozen(stage: Stage, loss: Stage2Loss, run: Recorded, first: Recorde
             yield CandidateRule(f"{words} ({how})", lambda stage, on_loss=on_loss: with_ov_moving(stage, lr, on_loss))
 
 
-def _beside(stage: Stage, first: Recorded, ahead: int) -> Rule:
+def _with_later_ov(stage: Stage, first: Recorded, ahead: int) -> Rule:
     """Steps with the last W_ov recorded up to ``ahead`` steps later."""
     t = ahead
 

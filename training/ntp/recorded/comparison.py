@@ -55,7 +55,7 @@ SAFETY = 4.0
 """Safety factor of the error bar of several steps over the distance of the two runs."""
 
 CONFIRMED, FURTHER = 3, 60
-"""Number of next records that a cause has to explain, if available; then all those of this many further steps."""
+"""Number of next records that a cause has to explain, then number of steps whose records it has to explain, too."""
 
 FITS = 8
 """Iterations to fit a cause's number; without gaps between records the second is exact to rounding."""
@@ -68,7 +68,7 @@ CLOSE, APART = 1e-9, 1e-5
 derivatives, where it is not."""
 
 UNEVEN = 0.1
-"""Share by which step sizes differ that rise and fall more than once, at least: nearer, a norm may be rounded."""
+"""Least relative range of step sizes that rise and fall repeatedly; a smaller one may be rounding of a norm."""
 
 MOST_STEPS = 20_000
 """Largest gap between two records in steps; beyond it they are not compared."""
@@ -366,9 +366,9 @@ class _Search:
     origin: int
 
     def cause(self) -> tuple[str | None, float | None]:
-        """The first cause that explains the record and the next ones, joined with fitting rivals; its last number.
+        """The first cause that explains the record and the next ones, joined with fitting rivals, and its last number.
 
-        Rules without a number that come much closer, but whose bars are too wide to confirm them, are rivals of all.
+        Rules without a number that fit much better, but have bars too wide to confirm them, are rivals of every cause.
         """
         stage, run, i = self.stage, self.run, self.i
         if self.row.step == 0 or (i == 0 and self._next_conform()):
@@ -377,7 +377,7 @@ class _Search:
         found: list[tuple[CandidateRule, list[float]]] = []
         unconfirmed: list[str] = []
         for cause in causes(stage, run, self.first, i, self.frozen):
-            if found and not self._few and (not cause.rivals or cause.rivals != found[0][0].rivals):
+            if found and not self._ambiguous and (not cause.rivals or cause.rivals != found[0][0].rivals):
                 break
             if far and cause.remembers:
                 continue
@@ -396,8 +396,8 @@ class _Search:
         return " or ".join([named, *unconfirmed]), None if unconfirmed else value
 
     @property
-    def _few(self) -> bool:
-        """Whether few records across gaps have to tell causes apart, so that all are tried."""
+    def _ambiguous(self) -> bool:
+        """Whether records are few and have gaps, so that several causes may fit and all are tried."""
         return len(self.own) <= FEWEST and not self._gapless
 
     @property
@@ -440,20 +440,20 @@ class _Search:
         return values
 
     def _may_explain(self, cause: CandidateRule) -> bool:
-        """Whether a rule brings the record much closer and conforms, but by a bar too wide to confirm it."""
+        """Whether a rule fits the record much better than Algorithm 1, but has a bar too wide to confirm it."""
         rows = self._rows(cause, (), self.further)
         clear = rows[self.clear]
         return self._closer(clear) and not self._close(clear) and all(row.within() for row in rows)
 
     def _rows(self, cause: CandidateRule, values: Sequence[float], further: int, *, bars: bool = True) -> list[_Row]:
-        """The record and as many further ones beside a cause's rule."""
+        """The record and the ``further`` next ones, each with the prediction of a cause's rule."""
         first = self.origin if cause.remembers else self.i
         stage, last = cause.stage or self.stage, self.i + further
         found = _followed(stage, self.run, lambda stage: cause.rule(stage, *values), first, last, bars=bars)
         return list(found)[self.i - first :]
 
     def _one_by_one(self, cause: CandidateRule) -> list[float] | None:
-        """Each number with which the record that departs clearly is met, given those before it."""
+        """Fit the numbers in turn to the clear departure, each with the previous ones fixed."""
         values = [p for p, _ in cause.starts]
         for k, start in enumerate(cause.starts):
 
@@ -467,7 +467,7 @@ class _Search:
         return values
 
     def _all_together(self, cause: CandidateRule, values: list[float]) -> list[float] | None:
-        """The numbers with which it and the next ones are met, by Gauss-Newton steps."""
+        """Fit all numbers jointly to the clear departure and the next records, by Gauss-Newton steps."""
         further = self.clear + CONFIRMED
         bars = [row.bar for row in self._rows(cause, values, further)[self.clear :]]
         for _ in range(FITS):
@@ -483,7 +483,7 @@ class _Search:
         return values
 
     def _slopes(self, cause: CandidateRule, values: Sequence[float], found: Sequence[_Row]) -> list[list[Floats]]:
-        """Derivatives of the predictions of all rows that are found by each of the numbers."""
+        """Derivatives of the predictions ``found`` with respect to each number."""
         slopes = []
         for k, value in enumerate(values):
             given = [*values[:k], value * (1 + APART), *values[k + 1 :]]
@@ -505,15 +505,15 @@ class _Search:
         return all(row.within(off) for row, off in zip(found, spread.tolist(), strict=True))
 
     def _closer(self, row: _Row) -> bool:
-        """Whether a rule brings the record that departs clearly much closer."""
+        """Whether a rule predicts the clear departure much better than Algorithm 1."""
         return float(np.linalg.norm(row.apart[row.known])) < self._departs(row) / CLEAR
 
     def _close(self, row: _Row) -> bool:
-        """The same, with a bar that is as much smaller."""
+        """Whether the prediction is `_closer` and its bar is also much smaller than the departure."""
         return self._closer(row) and row.bar < self._departs(row) / CLEAR
 
     def _departs(self, row: _Row) -> float:
-        """The departure in the entries that a rule predicts."""
+        """Size of the clear departure in the entries that a rule predicts."""
         return float(np.linalg.norm(self.own[self.clear].apart[row.known]))
 
     def _by_pattern(self, *, far: bool) -> tuple[str, float | None] | None:
@@ -530,9 +530,9 @@ class _Search:
         return self._rounded()
 
     def _schedule(self) -> str | None:
-        """Steps along the gradient whose length changes; one of them may be 0.
+        """Steps along the gradient of varying length, possibly 0.
 
-        Only consecutive records show it: over a gap a step of another kind looks like longer steps.
+        Detected from consecutive records only: over a gap, other mistakes look like longer steps.
         """
         lengths, clear = [], 0
         if not self._gapless:
@@ -552,7 +552,7 @@ class _Search:
         return f"a schedule of step sizes ({begun:.4g} at step {t}, {ended:.4g} at step {last})"
 
     def _rounded(self) -> tuple[str, float | None] | None:
-        """A lower precision than the file's: it explains all next errors, which differ and are of its size."""
+        """A precision lower than the file's that explains the size and variation of all next errors."""
         steps = np.diff(self.run.step, prepend=0)[self.i : self.i + len(self.own)].tolist()
 
         def explains(u: float) -> bool:

@@ -109,9 +109,9 @@ def _stage1(
     if not conforms:
         states = _as_recorded(iterate, record, kept, entered)
     elif run.orthonormal and run.dataset.V > 1:
-        states = _beside_the_law(iterate, record, kept, entered, lambda t: on_the_law(iterate, loss.answer, t))
+        states = _states_by_law(iterate, record, kept, entered, lambda t: on_the_law(iterate, loss.answer, t))
     else:
-        states = _beside_own_steps(Stepper(loss), iterate, record, kept, entered)
+        states = _states_by_steps(Stepper(loss), iterate, record, kept, entered)
     found, last = _rows(loss, states, iterate)
     first = first_of(run, loss, last, found, None)
     one = np.sqrt(2) * last.state_error * float(np.linalg.norm(E, 2)) + first.margin_error
@@ -140,7 +140,7 @@ def _stage2(
     def followed(problem: Stage2Problem) -> Stage2Result:
         loss, exact, iterate = problem.loss, problem.exact, problem.iterate
         if conforms:
-            states = _beside_own_steps(problem.stepper, iterate, record, kept, entered)
+            states = _states_by_steps(problem.stepper, iterate, record, kept, entered)
         else:
             states = _as_recorded(iterate, record, kept, entered)
         found, last = _rows(loss, states, iterate)
@@ -183,7 +183,7 @@ def _as_recorded(iterate: Iterate, record: Recorded, kept: Sequence[int], enter:
         yield t, found
 
 
-def _beside_the_law(
+def _states_by_law(
     iterate: Iterate,
     record: Recorded,
     kept: Sequence[int],
@@ -197,7 +197,7 @@ def _beside_the_law(
         yield t, found
 
 
-def _beside_own_steps(
+def _states_by_steps(
     stepper: Stepper, iterate: Iterate, record: Recorded, kept: Sequence[int], enter: Callable[[Floats], Entered]
 ) -> States:
     """States of a conforming run, with error bars from the distance of its steps to ours and its growth."""

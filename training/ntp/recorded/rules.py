@@ -199,7 +199,7 @@ def momentum(rule: Rule, beta: float, *, share: float = 1.0, nesterov: bool = Fa
 
 
 def decayed(rule: Rule, lr: float, strength: float) -> Rule:
-    """Weight decay beside a rule: W <- (1 - lr ``strength``) W + the rule's change."""
+    """Decoupled weight decay: W <- (1 - lr ``strength``) W + the rule's change."""
 
     def step(W: Floats) -> tuple[Floats, float]:
         change, off = rule(W)

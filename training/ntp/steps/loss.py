@@ -67,7 +67,7 @@ class Loss(ABC):
 
     space: WeightSpace
     together = 1
-    """Number of states for one call of `looked_at`, for speed."""
+    """Number of states for one call of `evaluated`, for speed."""
 
     @abstractmethod
     def token_gradient(self, iterate: Iterate) -> TokenGradient:
@@ -81,7 +81,7 @@ class Loss(ABC):
         """The gradient in the space of the weights."""
         return self._pulled_back(self.token_gradient(iterate))
 
-    def looked_at(self, states: Sequence[Iterate]) -> list[tuple[Gradient, Row]]:
+    def evaluated(self, states: Sequence[Iterate]) -> list[tuple[Gradient, Row]]:
         """Gradient and measurements of each state."""
         return [(self.gradient(state), self.measure(state)) for state in states]
 
@@ -102,8 +102,8 @@ class Loss(ABC):
 
 def rows(loss: Loss, states: Sequence[tuple[int, Iterate]]) -> list[Row]:
     """Records of states reached by steps, each with its t."""
-    looked = loss.looked_at([iterate for _, iterate in states])
-    return [_row(iterate, t, *found) for (t, iterate), found in zip(states, looked, strict=True)]
+    evaluated = loss.evaluated([iterate for _, iterate in states])
+    return [_row(iterate, t, *found) for (t, iterate), found in zip(states, evaluated, strict=True)]
 
 
 def row(loss: Loss, iterate: Iterate, t: int) -> Row:

@@ -150,11 +150,11 @@ class ReducedKQ(CommonMargin):
         margins = self._margins_in_range([iterate])
         return super().token_gradient(iterate) if margins is None else self._token_gradients(margins)[0]
 
-    def looked_at(self, states: Sequence[Iterate]) -> list[tuple[Gradient, Row]]:
+    def evaluated(self, states: Sequence[Iterate]) -> list[tuple[Gradient, Row]]:
         """Gradient and measurements of each state, evaluated together."""
         margins = self._margins_in_range(states)
         if margins is None:
-            return super().looked_at(states)
+            return super().evaluated(states)
         measured = self._measured(self._log_phi(margins))
         return [
             (

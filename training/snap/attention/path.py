@@ -21,7 +21,7 @@ from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.overlap import overlap
 
 LEAST, MOST = 1e-100, 1e50
-"""Gamma of the first and the last time asked for: within, the solver keeps its digits."""
+"""Range of Gamma at the requested times; outside it the solver loses accuracy."""
 
 
 @dataclass(frozen=True)

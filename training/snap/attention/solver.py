@@ -11,26 +11,26 @@ from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.training.approximation import Approximation
 
 TOLERANCE, COARSER = 1e-13, 1e-12
-"""Relative local errors of the run that is kept, and of the one that its error bar is taken from."""
+"""Relative tolerances of the result, and of the coarser run for its error bar."""
 
 FROM_ZERO = 1e-6
-"""Absolute local errors, as parts of relative ones and of the largest state's size at the first time asked for."""
+"""Absolute tolerance over relative tolerance and scale of the largest state at the first requested time."""
 
 SAFETY = 10.0
-"""The error bar over the distance of the two runs: on random classes eq. 11, an identity, was off by 2.2 of it."""
+"""Safety factor of the error bar over the distance of the two runs; eq. 11, an identity, was off by 2.2 distances."""
 
-BESIDE = 60
-"""Times beside those asked for at which the two runs are compared: at a single one they can agree by chance."""
+EXTRA_TIMES = 60
+"""Number of additional times at which the two runs are compared: at a single one they can agree by chance."""
 
 SMALL = 1e-6
-"""A state that is so much smaller than another may be no more than rounding: its digits say nothing of the others'."""
+"""Ratio to the largest state below which a state may be pure rounding; its distance counts for that state alone."""
 
 USEFUL = 1e-3
 """Largest relative error bar; beyond it `NotIntegrated`."""
 
 
 MOST_RATES, MORE_A_STATE = 25_000, 100
-"""Evaluations of the rate, at most, and more for each state, as a Jacobian takes one."""
+"""Limit on the evaluations of the rate: a constant, and an addition per state, as a Jacobian needs one each."""
 
 
 class NotIntegrated(ArithmeticError):  # noqa: N818  (not the caller's error)
@@ -74,7 +74,7 @@ def solved(rate: Rate, size: int, at: Floats, first: Floats | float, nudged: Rat
     value, error = np.zeros((len(at), size)), np.zeros((len(at), size))
     if later.any():
         asked = at[later]
-        times = np.union1d(asked, np.geomspace(asked[0] / 10, asked[-1], BESIDE))
+        times = np.union1d(asked, np.geomspace(asked[0] / 10, asked[-1], EXTRA_TIMES))
         fine = _run(rate, size, times, TOLERANCE, first)
         coarse = _run(nudged or rate, size, times, COARSER, first)
         distance = np.abs(fine - coarse)

@@ -17,25 +17,25 @@ from marginaudit.training.departure import CLEAR, FEWEST, lower_precision, sched
 from marginaudit.training.snap.recorded.step import Off, Rule, Sequence, Step, Tokens, of_Y, of_Z, shown_sequence
 
 FURTHER = 200
-"""Further steps that a cause has to explain, where there are as many: a class has to come back."""
+"""Number of further steps that a cause has to explain, if available: enough for a class to recur."""
 
 CONFIRMED = 2
-"""Steps that depart clearly and speak for a cause: many rules fit a single one."""
+"""Number of clear departures needed to confirm a cause; many rules fit a single one."""
 
 GRID, ROUNDS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99), 8
-"""Momenta to begin with, and the Gauss-Newton steps from the nearest: the square of its error is left after each."""
+"""Initial values of a momentum, and number of Gauss-Newton steps from the best, which converge quadratically."""
 
 DECAYS = (1e-4, 1e-3, 1e-2, 1e-1)
-"""Shares that weight decay takes away, to begin with."""
+"""Initial values of the share that weight decay subtracts."""
 
 NUDGE = 1e-6
-"""A relative change of a momentum, for its derivative."""
+"""Relative change of a momentum for its numerical derivative."""
 
 EQUAL = 1e-3
-"""Relative difference of entries that an optimizer moves by the same length, up to its epsilon."""
+"""Largest relative difference of entries counted as equal: an optimizer's epsilon moves them apart."""
 
 BETAS = 0.9, 0.999
-"""Adam's, by default."""
+"""Default beta1 and beta2 of Adam."""
 
 Compare = Callable[[Tokens, Step, Rule, Sequence | None], Off]
 

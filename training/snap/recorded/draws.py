@@ -28,16 +28,16 @@ OTHER_RATE = "classes drawn at another rate"
 OTHER_TOKENS = "tokens drawn with another probability, or attention to them not by Z"
 
 CHANCE = 1e-9
-"""Probability with which the draws of a faithful run depart."""
+"""Probability of a false alarm: that the draws of a faithful run depart."""
 
 LONGEST = 10_000
-"""Length of a sequence, at most, that shares of tokens tell."""
+"""Largest length of a sequence inferred from shares of tokens."""
 
 INTEGER = 0.1
-"""Error of a count of tokens up to which it is known."""
+"""Largest error of a count of tokens that can be rounded to an integer."""
 
 SPREAD = 1.5
-"""Ratio of the shares' variance to that of sequences of one length, at most."""
+"""Largest ratio of the shares' variance to that of sequences of one length."""
 
 
 class Draws:

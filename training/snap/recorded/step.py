@@ -27,7 +27,7 @@ from marginaudit.training.recorded_weights import Recorded
 from marginaudit.training.snap.sgd.samples import classes_of
 
 POSITIONS = 10_000
-"""Tokens of a sequence, at most, over which a program may add one by one."""
+"""Assumed limit on the length of a sequence, whose tokens a program may add one by one."""
 
 
 @dataclass(frozen=True)

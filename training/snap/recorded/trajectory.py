@@ -18,10 +18,10 @@ from marginaudit.training.snap.attention.logits import Logits
 ARRAYS = ("step", "Y", "Z")
 
 MOST_RECORDS, MOST_NUMBERS = 2000, 20_000_000
-"""Most records measured, and most entries of z and E at all of them; two are always measured."""
+"""Limits on the measured records, and on their entries of z and E in total; at least two are measured."""
 
 LARGEST_Z = 1e6
-"""Far beyond, where attention is on one token, float64 has no powers of an error of z."""
+"""Largest |z| of a record. Beyond it attention is on one token, and powers of an error of z overflow."""
 
 LEAST_CHANGE = float(np.finfo(np.float64).tiny)
 """Error bar of a recorded z = 0, so that two zeros in a row are not read as "did not move"."""

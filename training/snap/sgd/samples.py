@@ -12,10 +12,10 @@ from marginaudit.orders.snap import SequenceClasses
 Words = NDArray[np.uint64]
 
 PER_BINOMIAL = 16
-"""Tokens that are drawn one by one in the time of one binomial count."""
+"""Number of tokens drawn one by one in the time of one binomial count."""
 
 DRAWN_AT_ONCE = 2**16
-"""Tokens whose random numbers are held at once."""
+"""Limit on the tokens whose random numbers are in memory at once."""
 
 BITS = 32
 """Bits of a random number, half a 64-bit word: probabilities are right to a relative 2^-32 times the tokens."""

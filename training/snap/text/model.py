@@ -51,7 +51,7 @@ def gradients(at: Parameters, windows: Integers, following: Integers) -> tuple[f
 
     With u = sum_t b_t u_(x_t) and u' = u/|u|, the logits are U W_V u'.
 
-    Source: arXiv 2305.16380, eqs. 1 and 2; the paper normalizes X^T b, and says that practice normalizes u.
+    Source: arXiv 2305.16380, eqs. 1 and 2; the paper normalizes X^T b, and notes that practice normalizes u.
     """
     U, W_Q, W_K, W_V = at
     many, root = len(windows), np.sqrt(U.shape[1])

@@ -41,13 +41,13 @@ def test_rows_taken_in_blocks_are_those_taken_one_by_one(monkeypatch: pytest.Mon
     """A block is more than one state, and the last one is not full; a state that is kept does not move on."""
     steps = [1, 2, *range(10, 160), 300]
     blocks: list[int] = []
-    looked_at = ReducedKQ.looked_at
+    evaluated = ReducedKQ.evaluated
 
     def counted(problem: ReducedKQ, some: Sequence[Iterate]) -> list[tuple[Gradient, Row]]:
         blocks.append(len(some))
-        return looked_at(problem, some)
+        return evaluated(problem, some)
 
-    monkeypatch.setattr(ReducedKQ, "looked_at", counted)
+    monkeypatch.setattr(ReducedKQ, "evaluated", counted)
     found = []
     for most in (64, 1):
         monkeypatch.setattr(reduced_module, "MOST_TOGETHER", most)
