@@ -1,7 +1,7 @@
 """Claims: statements of papers, the rules that judge them, and the runs that they are judged on.
 
-Whoever writes a claim finds here what it is made of: `Claim`, the `Series` that it measures, and the judgements. What
-is measured of a run is in the paper's room, such as `marginaudit.claims.ntp.quantities`.
+Authors of claims import `Claim`, `Series` and the judgements from here. The measured quantities of a run are in the
+paper's sub-package, such as `marginaudit.claims.ntp.quantities`.
 """
 
 import lazy_loader

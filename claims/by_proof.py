@@ -32,22 +32,22 @@ class Statement(Protocol):
     def decided_by(self) -> tuple[Implication, ...] | None:
         """Own proof and implications; None for claims without a paper."""
 
-    def speaks(self, run: BaseRun[Any]) -> bool:
+    def applies_to(self, run: BaseRun[Any]) -> bool:
         """Whether the claim applies to the dataset."""
 
 
-def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding, said: str) -> dict[str, Any]:
+def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding, detail: str) -> dict[str, Any]:
     """Changes to a finding by proofs; empty for claims without a paper.
 
     A verdict by proof has the evidence ``proved``, and also decides inconclusive measurements. A measurement that
     contradicts a proof makes the row ``broken``: the proof, its conditions or the measurement are wrong. Without a
     proof, "holds" becomes inconclusive if too many steps were not recorded, and the detail of float64 evidence has the
-    reason. ``said`` is the detail so far.
+    reason. ``detail`` is the detail so far.
     """
     if measured.verdict in FINAL:
         return {}
     if claim.decided_by is None:
-        return _as_recorded(measured, said) if run.lengths or measured.evidence is not Evidence.FLOAT64 else {}
+        return _as_recorded(measured, detail) if run.lengths or measured.evidence is not Evidence.FLOAT64 else {}
     reasons = []
     for implication in claim.decided_by:
         reason = _unmet(implication, run)
@@ -56,50 +56,52 @@ def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding, said: str) 
             continue
         require_proof(claim.id, implication.proof, implication.package)
         if implication.verdict is Verdict.HOLDS:
-            return _holding(claim, run, implication, measured, said)
-        return _failing(claim, run, implication, measured, said)
-    changes = _as_recorded(measured, said)
+            return _holding(claim, run, implication, measured, detail)
+        return _failing(claim, run, implication, measured, detail)
+    changes = _as_recorded(measured, detail)
     if measured.evidence is Evidence.FLOAT64:
-        changes["detail"] = f"{changes.get('detail', said)} {_why_not(claim, measured, reasons)}".strip()
+        changes["detail"] = f"{changes.get('detail', detail)} {_why_not(claim, measured, reasons)}".strip()
     return changes
 
 
-def _as_recorded(measured: Finding, said: str) -> dict[str, Any]:
+def _as_recorded(measured: Finding, detail: str) -> dict[str, Any]:
     """Changes for a statement that holds at the recorded steps only: inconclusive."""
     if measured.verdict is not Verdict.HOLDS or not measured.left_out:
         return {}
-    detail = f"Not decided: no step from {measured.left_out} was recorded. Where steps were recorded, it holds: {said}"
+    detail = f"Not decided: no step from {measured.left_out} was recorded. At the recorded steps it holds: {detail}"
     return {"verdict": Verdict.INCONCLUSIVE, "detail": detail}
 
 
 def _unmet(implication: Implication, run: BaseRun[Any]) -> str | None:
     """Reason why an implication does not apply to the run, or None; its assumptions must hold exactly."""
     if run.carried_over:
-        return "the recorded run is not known to be the algorithm of which it is proved"
+        return "the recorded run is not known to follow the algorithm of the proof"
     for name in implication.assumed:
         if not run.assumption(name).holds:
-            return f"assumption {name} of what it would follow from fails"
+            return f"assumption {name} of its premises fails"
     return run.reservation(implication.assumed).rstrip(".") or implication.unmet(run)
 
 
 def _holding(
-    claim: Statement, run: BaseRun[Any], implication: Implication, measured: Finding, said: str
+    claim: Statement, run: BaseRun[Any], implication: Implication, measured: Finding, detail: str
 ) -> dict[str, Any]:
     """Changes for a statement proved true on this dataset."""
     own = implication.sources == (claim.id,)
     follows = own_proof(implication.proof, implication.evidence) if own else f"Follows from {implication}."
     if measured.verdict is Verdict.VIOLATED:
-        detail = f"THE MEASUREMENT VIOLATES WHAT IS PROVED, so one of the two is wrong. {follows} {said}"
+        detail = (
+            f"THE MEASUREMENT VIOLATES A PROVED STATEMENT, so the measurement or the proof is wrong. {follows} {detail}"
+        )
         return {"verdict": Verdict.BROKEN, "detail": detail}
     if measured.verdict is Verdict.INCONCLUSIVE:
-        if not claim.speaks(run):
+        if not claim.applies_to(run):
             return {}
-        detail = f"{follows} By itself the measurement is inconclusive: {said}"
+        detail = f"{follows} By itself the measurement is inconclusive: {detail}"
         verdict = Verdict.VACUOUS if _beyond_reach(measured) else Verdict.HOLDS
         return {"verdict": verdict, "evidence": implication.evidence, "detail": detail, **NO_NUMBERS}
     if measured.evidence is Evidence.EXACT:
         return {}
-    return {"evidence": implication.evidence, "detail": f"{follows} Measured, {measured.evidence}: {said}"}
+    return {"evidence": implication.evidence, "detail": f"{follows} Measured, {measured.evidence}: {detail}"}
 
 
 def _beyond_reach(measured: Finding) -> bool:
@@ -111,24 +113,24 @@ def _beyond_reach(measured: Finding) -> bool:
 
 
 def _failing(
-    claim: Statement, run: BaseRun[Any], implication: Implication, measured: Finding, said: str
+    claim: Statement, run: BaseRun[Any], implication: Implication, measured: Finding, detail: str
 ) -> dict[str, Any]:
     """Changes for a statement proved false on this dataset."""
     follows = f"That it is false here follows from {implication}."
     if measured.verdict is Verdict.VIOLATED:
         if measured.evidence is not Evidence.FLOAT64:
             return {}
-        return {"evidence": implication.evidence, "detail": f"{follows} Measured: {said}"}
+        return {"evidence": implication.evidence, "detail": f"{follows} Measured: {detail}"}
     if measured.verdict is Verdict.INCONCLUSIVE:
-        if not claim.speaks(run):
+        if not claim.applies_to(run):
             return {}
         seen = "By itself the measurement is inconclusive"
     elif implication.unseen:
         seen = f"The measurement does not show it, as {implication.unseen}"
     else:
-        detail = f"THE MEASUREMENT CONTRADICTS WHAT IS PROVED, so one of the two is wrong. {follows} {said}"
+        detail = f"THE MEASUREMENT CONTRADICTS A PROOF, so the measurement or the proof is wrong. {follows} {detail}"
         return {"verdict": Verdict.BROKEN, "detail": detail}
-    detail = f"{follows} {seen}: {said}"
+    detail = f"{follows} {seen}: {detail}"
     return {"verdict": Verdict.VIOLATED, "evidence": implication.evidence, "detail": detail, **NO_NUMBERS}
 
 
@@ -136,8 +138,8 @@ def _why_not(claim: Statement, measured: Finding, reasons: list[str]) -> str:
     if reasons:
         return f"Not by proof: {'; '.join(dict.fromkeys(reasons))}."
     if measured.verdict is Verdict.VIOLATED:
-        return "Not by proof: it is a run that violates it."
+        return "Not by proof: a measured run violates it."
     if claim.standing.status is Status.REFUTED:
         return "Not by proof: the statement is refuted, by other data."
-    unknown = f"; not known is {claim.standing.settles}" if claim.standing.settles else ""
+    unknown = f"; unknown: {claim.standing.settles}" if claim.standing.settles else ""
     return f"Not by proof: the statement is {claim.standing.status}{unknown}."

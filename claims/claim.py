@@ -15,7 +15,7 @@ from marginaudit.claims.standing import OPEN, Implication, Standing
 from marginaudit.claims.values.error_text import error_place, error_text
 from marginaudit.claims.values.json_data import witness_text
 from marginaudit.claims.values.reportable import Unreportable, unreportable
-from marginaudit.claims.verdict import Evidence, Finding, Verdict, headroom, not_applicable, where_it_speaks
+from marginaudit.claims.verdict import Evidence, Finding, Verdict, headroom, not_applicable, outside_to_detail
 from marginaudit.orders import counted, printable, shown
 from marginaudit.orders.notebook import html_table
 
@@ -157,15 +157,15 @@ class Claim:
 
     def __post_init__(self) -> None:
         self._refuse_what_is_none()
-        said = self.id, self.statement, self.assumptions
+        identity = self.id, self.statement, self.assumptions
         if self.made:
             of, judgement, standing, implications = self.made
-            if of != said or judgement is not self.judgement:
+            if of != identity or judgement is not self.judgement:
                 if self.standing is standing:
                     object.__setattr__(self, "standing", OPEN)
                 if self.implications is implications:
                     object.__setattr__(self, "implications", ())
-        object.__setattr__(self, "made", (said, self.judgement, self.standing, self.implications))
+        object.__setattr__(self, "made", (identity, self.judgement, self.standing, self.implications))
 
     def _refuse_what_is_none(self) -> None:
         for name, expected in FIELDS.items():
@@ -201,7 +201,7 @@ class Claim:
         run.begin()
         found, notes = self._measured(run)
         changes: dict[str, Any] = {"detail": " ".join(filter(None, (found.detail, *notes)))}
-        changes |= where_it_speaks(found, changes["detail"])
+        changes |= outside_to_detail(found, changes["detail"])
         changes |= by_proof(self, run, found, changes["detail"])
         changes |= self._outside(run, vars(found) | changes)
         if "slack" not in changes:
@@ -220,7 +220,7 @@ class Claim:
         found["form"] = self.source_words.form.value
         return ReportRow(claim=self.id, dataset=run.dataset.name, **found)
 
-    def speaks(self, run: BaseRun[Any]) -> bool:
+    def applies_to(self, run: BaseRun[Any]) -> bool:
         """Whether the dataset has the statement's subject, for any run."""
         try:
             return self.absent(run) is None
@@ -301,9 +301,9 @@ class Claim:
         return [
             f"The proof also uses {condition.text}: "
             + (
-                "met by this run, so the verdict is the same with it and without."
+                "met by this run, so it does not affect the verdict."
                 if condition.holds(run)
-                else "not met by this run; with it the statement would say nothing here, and the verdict is without it."
+                else "not met by this run. With it the statement would not apply here; the verdict ignores it."
             )
             for condition in self.proof_uses
         ]

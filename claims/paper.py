@@ -74,7 +74,7 @@ class Space(ABC):
     measures : names of the dataset's attributes that measure its size
     implies : assumptions that fail with the key, because the others imply it
     runs : pairs of configurations, to test a claim and to confirm its violation, by whether it is about late steps.
-    Pairs are in order of preference
+        Pairs are in order of preference.
     """
 
     measures: tuple[str, ...]
@@ -130,8 +130,8 @@ class Paper:
     problems : names of the hard-margin problems that `marginaudit solve` solves, () for none
         The problems of `rows`, unless `solve` and `verify` are overridden.
     commands : module and description of each command of this paper alone, by name
-    `--help` lists those of third-party papers without importing them. With ``--json`` a command prints its result by
-    `print_json`, and all else goes to standard error.
+        `--help` lists those of third-party papers without importing them. With ``--json`` a command prints its result
+        by `print_json`, and all else goes to standard error.
     conformity : function, or None
         Compares a recorded run with the paper's algorithm: from a dataset, its place for errors, the path of a file,
         a ``recorded_config`` and a progress callback to a `Conformity`.
@@ -208,7 +208,7 @@ class Paper:
 
     @property
     def evidence(self) -> Evidence:
-        """Evidence of verdicts by its proofs: for a third-party paper the author's word."""
+        """Evidence of verdicts by its proofs; for a third-party paper `claimed`, by its author."""
         ours = type(self).__module__.startswith("marginaudit.")
         return Evidence.PROVED if ours else Evidence.PROVED_BY_AUTHOR
 
@@ -238,14 +238,16 @@ class Paper:
         """Records along the run by name, for CSV files."""
         return {}
 
-    def train(self, dataset: Any, config: Any, progress: Progress, tell: Callable[[str], None], origin: str) -> Trained:
-        """Result of `marginaudit train`, by default the `records`; ``tell`` takes remarks, ``origin`` opens errors."""
+    def train(
+        self, dataset: Any, config: Any, progress: Progress, notify: Callable[[str], None], origin: str
+    ) -> Trained:
+        """Result of `marginaudit train`, by default the `records`; ``notify`` takes notes, ``origin`` opens errors."""
         run = self.run(dataset, config, progress)
         found = self.records(run)
         if not found:
-            raise InputError(origin, got="a dataset of which no training is recorded", expected="one with some")
+            raise InputError(origin, got="a dataset without recorded training", expected="one with it")
         if run.ended:
-            tell(f"{dataset.name}: {run.ended}")
+            notify(f"{dataset.name}: {run.ended}")
         answer = {name: [dict(zip(header, row, strict=True)) for row in rows] for name, (header, rows) in found.items()}
         return Trained(finite(answer), {name: (name, tuple(header)) for name, (header, _) in found.items()})
 

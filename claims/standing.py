@@ -32,7 +32,7 @@ class Fault(StrEnum):
 class Severity(StrEnum):
     """Severity of a refuted statement's failure, worst first."""
 
-    EVERYWHERE = "everywhere it speaks"
+    EVERYWHERE = "everywhere it applies"
     ORDINARY = "on ordinary data"
     EXTREME = "only at extremes"
     CONSTANT = "the constant alone"

@@ -258,36 +258,36 @@ NO_NUMBERS: Mapping[str, Any] = {
 """Fields that remove the numbers of an undecided measurement."""
 
 
-def where_it_speaks(found: Finding, said: str) -> dict[str, Any]:
+def outside_to_detail(found: Finding, detail: str) -> dict[str, Any]:
     """Changes to a finding with numbers from outside the statement's range: they move to the detail.
 
-    Findings within the range, but with an uninformative bound, are `vacuous` and keep their numbers. ``said`` is the
-    detail so far.
+    Findings within the range, but with an uninformative bound, are `vacuous` and keep their numbers. ``detail`` is
+    the detail so far.
 
     >>> found = Finding(Verdict.HOLDS, measured=2.0, bound=3.0, slack=1.5, worst_step=900, informative_from=1792314)
-    >>> changes = where_it_speaks(found, "")
+    >>> changes = outside_to_detail(found, "")
     >>> changes["measured"], changes["slack"], changes["worst_step"], changes["needs"]
     (None, None, None, 't ≥ 1792314')
     >>> print(changes["detail"])
-    The run does not get to where the statement speaks; outside, at 900: measured 2, bound 3.
+    The statement starts after the last recorded step. At 900, before its start: measured 2, bound 3.
     """
     first, worst, violated = found.informative_from, found.worst_step, found.first_violation
     before = first is not None and worst is not None and worst < first and found.verdict is not Verdict.VACUOUS
     if found.curve is not None and found.curve.upper is not None and found.curve.lower is not None:
-        before = False  # of two bounds one says something at the worst step
+        before = False  # one of the two bounds is informative at the worst step
     violated_there = before and violated is not None and first is not None and violated < first
     if violated_there or not (before or found.beyond_the_run):
         return {}
     numbers = {"measured": found.measured, "bound": found.bound}
     there = ", ".join(f"{name} {number:.4g}" for name, number in numbers.items() if number is not None)
-    outside = f"; outside, at {worst:.10g}: {there}" if there and worst is not None else ""
+    outside = f" At {worst:.10g}, before its start: {there}." if there and worst is not None else ""
     end = max(found.curve.step) if found.curve and found.curve.step else None
     return {
         **NO_NUMBERS,
         "side": None,
         "beyond_the_run": True,
         "needs": found.needs or needed("t", first, end),
-        "detail": f"{said} The run does not get to where the statement speaks{outside}.".strip(),
+        "detail": f"{detail} The statement starts after the last recorded step.{outside}".strip(),
     }
 
 

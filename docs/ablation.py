@@ -28,17 +28,17 @@ WHOLE = "all kept"
 HEADER = """# Which assumptions are needed
 
 Every claim of the ledger was hunted for a counterexample: a dataset that meets its assumptions (column "{whole}"),
-or that breaks exactly the named one (and what it implies) and meets the others. A cell says how large the smallest
-counterexample found is: `V` tokens, `N` samples, longest sentence `L`; `K` classes, `M` tokens of the
+or that breaks exactly the named one (and what it implies) and meets the others. A cell gives the size of the smallest
+counterexample found: `V` tokens, `N` samples, longest sentence `L`; `K` classes, `M` tokens of the
 vocabulary, and the settings that it takes beside an audit's own. Those of the first column are linked;
-`python docs/ablation.py --show CLAIM ASSUMPTION > FILE.json` writes another one (an audit of it says that the
-assumption is not met). Where none was found the cell says in how many datasets, and how many of them stayed
-*inconclusive* (not decided by the short run that a hunt affords) or *undefined* (what the statement speaks of does
+`python docs/ablation.py --show CLAIM ASSUMPTION > FILE.json` writes another one (an audit of it reports the
+failed assumption). Where none was found the cell gives the number of datasets tried, and how many of them stayed
+*inconclusive* (not decided by the short run that a hunt affords) or *undefined* (the statement's subject does
 not exist without the assumption). A dash: the claim
 does not make the assumption.
 
-A counterexample without an assumption shows that the assumption is needed. None found shows nothing but that none
-was found, in at most {seconds:g} s a cell, among small datasets. Which added assumption makes a refuted statement true
+A counterexample without an assumption shows that the assumption is needed. None found proves nothing: each
+hunt took at most {seconds:g} s, among small datasets. Which added assumption makes a refuted statement true
 is among the [findings](findings.md).
 
 `python docs/ablation.py` makes this page.
@@ -104,7 +104,7 @@ def shown(answer: dict[str, Any]) -> str:
     if answer.get("met_assumptions") == 0:
         return "none breaks it alone"
     if not sum(verdicts.values()):
-        return "undefined" if broken else "nothing to speak of"
+        return "undefined" if broken else "no instance"
     parts = [f"none in {sum(verdicts.values())}"]
     parts += [f"{unsure} inconclusive"] if unsure else []
     parts += [f"{broken} undefined"] if broken else []

@@ -36,7 +36,7 @@ for package in (marginaudit, reports):
         setattr(package, name, getattr(package, name))
 OTHERS = ("annotated_types.Len", "annotated_types.MaxLen", "collections.abc.Sequence", "decimal.Decimal")
 nitpick_ignore = [("py:class", name) for name in OTHERS]
-autodoc_typehints = "none"  # the docstrings say types and shapes in words
+autodoc_typehints = "none"  # docstrings have types and shapes in words
 numpydoc_show_class_members = False
 
 html_theme = "furo"

@@ -29,9 +29,9 @@ CELLS = json.loads((HERE / "ablation.json").read_text(encoding="utf-8"))
 
 HEADER = """# The smallest constants
 
-What `marginaudit tighten CLAIM` says of every claim that is a bound. The constant is the smallest by which an upper
-bound could be multiplied (the largest, for a lower one) and still hold at every step at which the statement speaks, on
-all runs, error bars counted; beside it the same at the steps at which the bound as printed says something. Nearest is
+Results of `marginaudit tighten CLAIM` for every claim that is a bound. The constant is the smallest by which an upper
+bound could be multiplied (the largest, for a lower one) and still hold at every step to which the statement applies, on
+all runs, error bars included; beside it the same at the steps at which the printed bound is informative. Nearest is
 the dataset that sets it. The last column names assumptions without which a counterexample was found
 ([ablation](ablation.md)), of claims that are not violated with all of them.
 
@@ -58,10 +58,10 @@ def of_claim(claim: Claim, paper: Paper, made: Made) -> list[Tightened] | str:
         found = [measured(claim, paper, case, run) for case, run in made]
     except InputError as error:
         return error.got
-    speaking = [one for one in found if isinstance(one, Measured)]
-    if not speaking:
-        return "no step of these runs at which it speaks"
-    return [tightened(side, speaking) for side in speaking[0].sides]
+    applicable = [one for one in found if isinstance(one, Measured)]
+    if not applicable:
+        return "these runs have no step at which it applies"
+    return [tightened(side, applicable) for side in applicable[0].sides]
 
 
 def page() -> str:
@@ -82,9 +82,7 @@ def _of(paper: Paper) -> str:
     reasons = dict.fromkeys(of for of in found.values() if isinstance(of, str))
     silent = [f"{why}: {', '.join(f'`{claim}`' for claim, of in found.items() if of == why)}" for why in reasons]
     parts = [fill(f"{len(made)} runs, {DRAWN} datasets each: {'; '.join(_varied(paper))}.", 120)]
-    parts.append(
-        _table(("claim", "constant", "where it says something", "nearest", "breaks without"), constant_rows(sides))
-    )
+    parts.append(_table(("claim", "constant", "where informative", "nearest", "breaks without"), constant_rows(sides)))
     clocks = {side.clock for of in sides.values() for side in of}
     factors = dict.fromkeys(one.factor for of in sides.values() for side in of for one in side.exponents)
     columns = sorted(factors, key=lambda name: name not in clocks)
@@ -111,12 +109,12 @@ def constant_rows(sides: dict[str, list[Tightened]]) -> Iterator[tuple[str, ...]
                     f", {near.label}" * bool(near.label),
                 ]
             )
-            says = "–" if side.informative is None else f"{side.informative:.3g}"
+            informative = "–" if side.informative is None else f"{side.informative:.3g}"
             settings = "".join(f", {name} {value:g}" for name, value in near.settings.items())
             yield (
                 f"`{claim}`, {side.side}",
                 f"{side.constant:.4g}",
-                says,
+                informative,
                 f"{near.dataset}{settings}{at}",
                 breaks(claim),
             )

@@ -24,12 +24,12 @@ HERE = Path(__file__).parent
 
 HEADER = """# Findings
 
-How each printed statement stands for every dataset that meets what its paper asks: false, proved, or open. What a
-paper asks is all that it says of its setting, footnotes, notation and the proof's "for large t" included; a statement
-beyond that is a variant, and counted apart. Statements that share a fault are one finding. A finding says what is
-wrong, what a fair author would answer, the smallest counterexample found, and what is true in its place; those on which
-most rests come first. `marginaudit claims ID` tells all that is known of a statement, `marginaudit audit FILE` shows
-that a counterexample violates it, and [Trust](trust.md) says what each kind of evidence rests on.
+Standing of each printed statement over every dataset in its paper's setting: false, proved, or open. The setting
+includes footnotes, notation and the proof's "for large t"; a statement beyond it is a variant, and counted apart.
+Statements that share a fault are one finding. A finding gives the error, a fair author's answer, the smallest
+counterexample found, and the true statement in its place; those on which most results rest come first.
+`marginaudit claims ID` prints everything known about a statement, `marginaudit audit FILE` confirms that a
+counterexample violates it, and [Trust](trust.md) describes each kind of evidence.
 
 To cite a finding, give its id and the version, as in "marginaudit {version}, finding ntp.theorem1.direction". Ids are
 part of the interface: they stay. `marginaudit audit --export latex` writes a `references.bib` with the papers' entries
@@ -41,7 +41,7 @@ and this program's.
 OF_OPTIMIZERS = """
 ## Other optimizers than NTP's
 
-Measured on one dataset, section 7's, by six optimizers of stage 2; nothing of it is proved.
+Measured on one dataset, section 7's, by six optimizers of stage 2; without proofs.
 
 * Which direction attention takes depends on the optimizer: normalised and plain descent and momentum turn to NTP's
   W*\\_kq, Adam and sign descent to the solution with the smallest largest entry, W\\_K and W\\_Q apart to the one with
@@ -90,7 +90,7 @@ def _is_printed(claim: Claim) -> bool:
 
 
 def _finding(paper: Paper, claim: Claim, others: Sequence[Claim]) -> str:
-    """One cause: the statement that it is said of, and the others that share it."""
+    """One cause: the statement named with it, and the others that share it."""
     words, known = claim.source_words, claim.standing
     lines = [f"### {_typeset(known.wrong)}\n", f"`{claim.id}`, {known.severity}, {known.weight}.\n"]
     lines += [f"> “{_typeset(words.quotation)}”\n>\n> {_typeset(words.place)}\n", f"```math\n{claim.formula}\n```\n"]
@@ -119,7 +119,7 @@ def _finding(paper: Paper, claim: Claim, others: Sequence[Claim]) -> str:
 
 
 def _beyond(paper: Paper, claim: Claim, others: Sequence[Claim]) -> str:
-    """A line on a refuted statement that nobody printed, with those that share its fault."""
+    """A line on a refuted statement that is not in print, with those that share its fault."""
     known = claim.standing
     why = f" {_link(known.proof)}." if known.proof else ""
     so = f" So: {', '.join(f'`{other.id}`' for other in others)}." if others else ""

@@ -1,4 +1,4 @@
-"""How far the gradient flow that fast-forwards stage 2 is from true steps, and how far it says it may be.
+"""Error of the gradient flow that fast-forwards stage 2, against true steps, and its stated bound.
 
 Usage: python docs/flow_error.py [--steps T]
 

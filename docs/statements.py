@@ -19,10 +19,10 @@ HERE = Path(__file__).parent
 
 HEADER = """# Which statement follows from which
 
-How each statement stands, for every dataset that meets its assumptions, and what bears on it. `marginaudit claims ID`
-says more of one, `marginaudit figure statements` draws the picture, and an audit gives a verdict the evidence `proved`
-where one of the implications below, or the statement's own proof, applies to the dataset: its condition is checked
-there in rational or ball arithmetic, and the assumptions of what it follows from have to hold exactly.
+The standing of each statement over all datasets that meet its assumptions, and its links to others. `marginaudit
+claims ID` has the details of one, and `marginaudit figure statements` draws the picture. An audit gives a verdict the
+evidence `proved` where one of the implications below, or the statement's own proof, applies to the dataset: its
+condition is checked in rational or ball arithmetic, and the assumptions of its premises have to hold exactly.
 
 ![Statements by standing, and which follow from which](statements.svg)
 

@@ -98,7 +98,7 @@ def _copied(name: str, given: Any) -> NDArray[Any]:
     try:
         for method in ("detach", "cpu"):
             given = getattr(given, method, lambda given=given: given)()
-        half = "float16" in str(getattr(given, "dtype", ""))  # bfloat16 too, of which NumPy has none
+        half = "float16" in str(getattr(given, "dtype", ""))  # bfloat16 too, which NumPy lacks
         if half and hasattr(given, "float"):
             given = given.float()
         if not hasattr(given, "__array__") and hasattr(given, "__dlpack__"):

@@ -151,7 +151,7 @@ def _panel(
         _box(axis, name, x, y, linked.nodes[name]["status"], links=links)
     alone = [name for name in whole if name not in linked]
     if alone:
-        axis.text(-0.4, -0.02, "Bearing on no other, and no other on them:", fontsize=8, va="top", color="#475467")
+        axis.text(-0.4, -0.02, "Independent of all others:", fontsize=8, va="top", color="#475467")
     across = max(1, len(order))
     for i, name in enumerate(alone):
         _box(axis, name, i % across, -0.07 - 0.035 * (i // across), whole.nodes[name]["status"], links=links)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 
 
-@np.errstate(over="ignore")  # of tokens that are short
+@np.errstate(over="ignore")  # for short embeddings
 def direction_bound(run: Run, t: Steps) -> Steps:
     """The bound of `sharp.theorem1` on 1 - cos(W_kq^(t), W*_kq); it falls with t."""
     data, norm, eta = run.dataset, np.float64(run.norm_kq), run.eta
@@ -199,7 +199,7 @@ def of_sizes(condition: Callable[[Sizes], str | None]) -> Callable[[Run], str | 
 
 
 def crossings(factor: float, power: int) -> tuple[float, float]:
-    """The (early, late) with t >= factor log^power t from 2 to early, or nowhere there if it is 0, and from late on.
+    """The (early, late) with t >= factor log^power t on [2, early] and [late, inf); early = 0: never before late.
 
     >>> [round(t, 6) for t in crossings(10, 1)]
     [0.0, 35.771521]

@@ -64,13 +64,13 @@ def no_direction_kq(run: Run) -> str | None:
     BeyondTheRun
         No step from t = 2 on was recorded.
     """
-    reason = nothing_to_learn(run, "has no direction")
+    reason = no_kq_descent(run, "has no direction")
     if reason is None:
         recorded(run, 2, 2)
     return reason
 
 
-def nothing_to_learn(run: Run, if_zero: str) -> str | None:
+def no_kq_descent(run: Run, if_zero: str) -> str | None:
     """Reason why stage 2 has no W*_kq or no gradient, or None; ``if_zero`` describes the statement's case W*_kq = 0."""
     if isinstance(run.kq, Infeasible):
         return "W*_kq does not exist: no W_kq has all margins positive."
@@ -89,7 +89,7 @@ def no_stage2(run: Run) -> str | None:
     BeyondTheRun
         No step of stage 2 was recorded.
     """
-    if reason := nothing_to_learn(run, "and W_kq stays 0"):
+    if reason := no_kq_descent(run, "and W_kq stays 0"):
         return reason
     recorded(run, 2, first=1)
     return None
@@ -104,7 +104,7 @@ def no_relation(run: Run) -> str | None:
 
 def no_infimum(run: Run) -> str | None:
     """Reason why the infimum of the loss over W_kq has no closed form, or None; independent of stage 2's steps."""
-    reason = nothing_to_learn(run, "has no direction")
+    reason = no_kq_descent(run, "has no direction")
     if reason is None and not run.training.common_margin:
         return "The margins of W_ov^(T) are not one A, so the infimum of the loss has no closed form."
     return reason
@@ -126,7 +126,7 @@ def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:
     run.require_recorded(stage)
     steps, at = run.config.steps1 if stage == 1 else run.steps2, run.recorded_steps(stage)
     if steps < first:
-        raise NotRecorded(f"stage {stage} has {counted(steps, 'step')} and the statement speaks from t = {first}")
+        raise NotRecorded(f"stage {stage} has {counted(steps, 'step')} and the statement applies from t = {first}")
     if at is not None and not any(first <= t <= steps for t in at):
         raise NotRecorded(f"no step of stage {stage} from t = {first} on was recorded")
 
@@ -171,8 +171,8 @@ def direction(stage: StageRecord, reference_radius: float, first: int) -> Series
     """1 - cos(W^(t), W*) from step ``first`` on.
 
     The error bar joins the rounding of the trajectory and ``reference_radius``, the distance of the
-    reference direction from the true one, both as distances of unit vectors. Where rounding hid the first
-    gradient, so that W has no direction, or all of W's digits, nothing is known.
+    reference direction from the true one, both as distances of unit vectors. It is infinite where rounding
+    hid the first gradient (W has no direction), or all digits of W.
     """
     kept = stage.step >= first
     distance = stage.distance[kept]
@@ -199,8 +199,8 @@ def stage2_direction(run: Run, first: int) -> Series:
 def stage2_norm(run: Run, first: int) -> Series:
     """||W_kq^(t)|| from step ``first`` on, enclosed if the run is certified.
 
-    With one relation the gradient is a multiple of W* wherever W is, so that W^(t) = t eta What whatever rounding does
-    to single steps: only that of their length is left, if none was left out because its gradient underflowed.
+    With one relation every gradient is a multiple of W*, so W^(t) = t eta What regardless of rounding in a step's
+    direction. Only the rounding of lengths remains, if no step was skipped because its gradient underflowed.
     """
     stage = run.training.stage2
     measured = norm(stage, first)
@@ -242,9 +242,9 @@ def stage2_log_loss(run: Run, first: int) -> Series:
 def asymptotic_from(run: Run) -> float:
     """The step of stage 2 from which a run counts as asymptotic.
 
-    eta t/||W*_kq|| is about the margin that training has reached. `SATURATED` more than what makes attention one-hot
-    in every sentence, also A times it, and makes up for rare samples. Steps longer than ||W*_kq|| are too few to
-    balance by then: ||W*_kq||^2 is the number of them that a perceptron may need.
+    eta t/||W*_kq|| is about the margin reached by training. It has to exceed by `SATURATED` the margin at which
+    attention, also A times it, is one-hot in every sentence and rare samples are learned. If eta > ||W*_kq||, the run
+    also needs about ||W*_kq||^2 steps, as many as a perceptron.
     """
     data, norm = run.dataset, run.norm_kq
     run.ask_premise()

@@ -74,8 +74,8 @@ class RecordedRun(Run):
         if not self.conformity.conforms or self.conformity.premises_met:
             return ""
         return (
-            f"Of {counted(records, 'record')} {decided} are decided to be Algorithm 1's; rounding explains the others, "
-            "so that no proof speaks."
+            f"Of {counted(records, 'record')} {decided} are decided to be Algorithm 1's; the others agree only "
+            "within rounding, so proofs do not apply."
         )
 
     @property

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from marginaudit.claims.claim import Claim, ProofCondition
 from marginaudit.claims.ntp.bounds import NOT_EXACT
-from marginaudit.claims.ntp.quantities import nothing_to_learn
+from marginaudit.claims.ntp.quantities import no_kq_descent
 from marginaudit.claims.ntp.run import Run
 from marginaudit.claims.quotation import sharpened, varied
 from marginaudit.claims.standing import Implication, Severity, Standing, refuted
@@ -20,7 +20,7 @@ ORDER_ONE = "eta <= ||W*_kq||/e"
 SHORT = "eta <= 1/(4 ||W*_kq||)"
 SHORT_LATEX = r"\eta\le\frac1{4\lVert W^*_{kq}\rVert}"
 
-READ_AS = f"eta <= O(1) is read as {ORDER_ONE}, as Theorem 1's proof uses it; longer steps are audited beside."
+READ_AS = f"eta <= O(1) is read as {ORDER_ONE}, as Theorem 1's proof uses it; longer steps are audited separately."
 
 LONG_STEPS: Mapping[str, float] = {"lr1": 1800.0, "lr2": 2e5, "steps1": 2, "steps2": 2, "certify": 2}
 """Settings with which three samples of frequencies 10^14, 10^7 and 1 refute Theorems 1 and 2 for every eta."""
@@ -57,7 +57,7 @@ def refuted_by_long_steps(*, weakest: str, hunted: int, cause: str = "ntp.theore
         hunted=hunted,
         settings=LONG_STEPS,
         wrong=(
-            "Theorems 1 and 2 need eta = O(1), as they say: with longer steps the bound is strict at step 2 already, "
+            "Theorems 1 and 2 need their condition eta = O(1): longer steps break the bound at step 2 already, "
             "when the rarest of three samples has hardly moved."
         ),
         weakest=weakest,
@@ -82,7 +82,7 @@ def as_printed_and_for_any_step(
         claim,
         statement=f"Let {ORDER_ONE}. {claim.statement}",
         formula=rf"{claim.formula},\quad \eta\le\lVert W^*_{{kq}}\rVert/e",
-        absent=lambda run: nothing_to_learn(run, "has no direction") or beyond_order_one(run) or claim.absent(run),
+        absent=lambda run: no_kq_descent(run, "has no direction") or beyond_order_one(run) or claim.absent(run),
         standing=replace(claim.standing),
         implications=(*claim.implications,),
     )
@@ -132,7 +132,7 @@ def for_short_and_for_any_step(claim: Claim, *, wrong: str, instead: str, hunted
         Datasets tried in the search for a counterexample to the variant.
     """
     short = replace(
-        claim, absent=lambda run: nothing_to_learn(run, "has no direction") or long_step(run) or claim.absent(run)
+        claim, absent=lambda run: no_kq_descent(run, "has no direction") or long_step(run) or claim.absent(run)
     )
     variant = replace(
         claim,

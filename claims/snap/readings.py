@@ -18,7 +18,7 @@ IN_RANGE_R = f"{MUCH}: M >= 1000 and 10 M^-0.99 <= eta_Y < 1"
 
 FAST_DECODER = "Assumption 1 (c), eta_Y >> eta_Z, is eta_Y >= 10 eta_Z."
 
-ONE_CONSTANT = "O(.) is one constant for every M, eta_Y and t that are spoken of"
+ONE_CONSTANT = "O(.) is one constant for every M, eta_Y and t of the statement"
 
 H_STAR = (
     'The sentence after Remark 2, "we just assume eta_Y < 1 and replace h* with h in the latter parts", and Remark 3 '
@@ -26,7 +26,7 @@ H_STAR = (
 )
 """Reading of the statements on h after Remark 2."""
 
-NO_REFUGE = "none: it is false on every dataset of which it speaks"
+NO_REFUGE = "none: false on every dataset it applies to"
 """The weakest added assumption of a statement that is never true."""
 
 ROUNDED = "both sides agree to rounding"

@@ -20,8 +20,8 @@ from marginaudit.training.snap.recorded.conformity import compared_classes
 from marginaudit.training.snap.recorded.trajectory import ClassTrajectory, read_class_trajectory, read_weights
 
 SAMPLED = (
-    "The statements are about the limit of long sequences; where the run draws its sequences, sampling noise, of which "
-    "the error bars know nothing, is in every step."
+    "The statements are about the limit of long sequences; if the run samples its sequences, every step has "
+    "sampling noise, which the error bars do not include."
 )
 
 

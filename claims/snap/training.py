@@ -103,7 +103,7 @@ def _attention(run: ClassRun) -> tuple[Floats, Floats, Floats]:
 
 
 def train(
-    dataset: SequenceClasses, config: ClassConfig, progress: Progress, tell: Callable[[str], None], origin: str
+    dataset: SequenceClasses, config: ClassConfig, progress: Progress, notify: Callable[[str], None], origin: str
 ) -> Trained:
     """The rows of `rows`.
 
@@ -120,12 +120,10 @@ def train(
         )
     run = ClassRun(dataset, config)
     if not run.assumption("uniform_classes").holds:
-        raise InputError(
-            origin, got="classes of different frequencies", expected="uniform ones, of which h(t/K) speaks"
-        )
+        raise InputError(origin, got="classes of different frequencies", expected="uniform ones, as h(t/K) requires")
     found = rows(run)
     if reason := not_followed(run):
-        tell(f"{origin}: xi, B and growth are null after the start: {reason.rstrip('.')}")
+        notify(f"{origin}: xi, B and growth are null after the start: {reason.rstrip('.')}")
     progress(config.steps)
     shown = [(c.next, c.query) for c in dataset.classes[:CLASSES_SHOWN]]
     top = dominant(dataset)

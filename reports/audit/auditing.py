@@ -33,7 +33,7 @@ DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint
 """The libraries whose versions a report states."""
 
 Progress = Callable[[str, str], Callable[[int], None]]
-"""Takes a dataset's name and what is under way; the function that it returns takes the training steps done."""
+"""Callback with a dataset's name and the current task; returns a callback for the number of training steps done."""
 
 
 def quiet(_dataset: str, _what: str) -> Callable[[int], None]:

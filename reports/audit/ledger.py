@@ -78,7 +78,7 @@ def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
         got = f"a {type(paper).__name__} whose __init__ does not call super().__init__()"
         raise InputError(where, got=got, expected="that call, which checks the paper's claims")
     if paper.name == "all":
-        raise InputError(where, got="a paper named all", expected="a name that --paper can tell from all papers")
+        raise InputError(where, got="a paper named all", expected="another name, as --paper all means all papers")
     taken = {item for known in papers for item in _names(known)} | {("figure", STATEMENTS)}
     taken |= {("command", name) for name in COMMANDS}
     for what, name in _names(paper):

@@ -214,7 +214,7 @@ def cases_of(papers: Sequence[Paper], notice: Notice) -> list[Source]:
 
 
 WHERE = "data"
-"""Where an error is, in data that are of no file."""
+"""Place in errors for data without a file."""
 
 
 def dataset(data: Any, name: str = "dataset") -> Any:

@@ -25,7 +25,7 @@ STRAY = re.compile(r"<mi>([&$#}])</mi>|<mo />")
 """In MathML, signs of broken LaTeX: a special character of TeX shown as it is, or an empty operator."""
 
 PARTS = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3}
-"""Elements of MathML that take so many parts, and what is written instead has fewer arguments in LaTeX."""
+"""Number of children of MathML elements; with fewer, a LaTeX command lacks arguments."""
 
 EXPECTED = "CLAIMS = (..), the claims to audit"
 
@@ -113,7 +113,7 @@ def check_claim(claim: Claim, place: str, papers: Collection[Paper]) -> None:
     if not any(paper.judges(claim) for paper in papers):
         raise _judged_by_none(claim, place, papers)
     if claim.standing.status is Status.PROVED and claim.decided_by is None:
-        expected = "another one: what is proved stands in a paper, beside the page of the proof"
+        expected = "another one: only papers, with pages of proofs, have proved statements"
         raise InputError(place, got="the standing proved", expected=expected)
     for formula in claim.formulas:
         _check_formula(formula, place)

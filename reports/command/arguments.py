@@ -9,7 +9,7 @@ import click
 
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.command.options import FilePath, NamedTrajectory, PaperFile, Parsed, with_values
-from marginaudit.reports.command.output import tell
+from marginaudit.reports.command.output import notify
 from marginaudit.reports.command.usage import OneOf
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def papers() -> "tuple[Paper, ...]":
     """Built-in and installed papers; import failures are reported once on standard error."""
     from marginaudit.reports.audit.ledger import all_papers
 
-    return all_papers(tell)
+    return all_papers(notify)
 
 
 class OnePaper(click.ParamType["tuple[Paper, ...]"]):
@@ -125,7 +125,7 @@ def ledger(claims_file: Path | None, known: "tuple[Paper, ...]") -> "Ledger":
     """Claims of the papers, of installed packages and of a file, by id."""
     from marginaudit.reports.audit.user_claims import all_claims
 
-    return all_claims(known, claims_file, tell)
+    return all_claims(known, claims_file, notify)
 
 
 def one_claim(name: str, known: "Ledger") -> "Claim":

@@ -23,7 +23,7 @@ from marginaudit.reports.command.arguments import (
     papers,
 )
 from marginaudit.reports.command.options import FilePath, Parsed, configs, cores, settings_options
-from marginaudit.reports.command.output import print_json, tell
+from marginaudit.reports.command.output import notify, print_json
 from marginaudit.reports.command.usage import OneOf
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from marginaudit.reports.command.description import Asked
 
 MOST_VERDICTS = 40
-"""Verdicts that are printed unasked."""
+"""Most verdicts printed without --verdicts."""
 
 
 class PaperName(OneOf):
@@ -55,7 +55,7 @@ def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
         metavar="NAME|FILE",
         show_default="all",
         help=f"The claims and built-in cases of one paper only: {names}; or of a Python file with a PAPER of your own, "
-        "which is run.",
+        "which is executed.",
     )
     return [one_paper, *settings_options("audit", known)]
 
@@ -88,15 +88,15 @@ def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
     type=Parsed(SECONDS),
     default=CLAIM_TIMEOUT,
     show_default=True,
-    help="Seconds that a claim of your own may take on a dataset; then it is broken.",
+    help="Time limit in seconds of a claim of your own on a dataset; beyond it the verdict is broken.",
 )
 @click.option(
     "--jobs",
     type=Parsed(JOBS),
-    help="Datasets that are judged at a time, in as many processes.  [default: one a core]",
+    help="Datasets judged at a time, each in its own process.  [default: one per core]",
 )
 @click.option("--verdicts", "everything", is_flag=True, help=f"Print every verdict, also of more than {MOST_VERDICTS}.")
-@click.option("--fresh", is_flag=True, help="Audit anew what was audited before.")
+@click.option("--fresh", is_flag=True, help="Ignore cached results.")
 @JSON
 @click.pass_obj
 def audit(
@@ -120,9 +120,9 @@ def audit(
 ) -> int:
     """Audit every claim on every DATASET and write a report.
 
-    Without a DATASET it audits the built-in cases. A DATASET that ends in .toml is an audit's description; options go
-    before what it says. What was audited before with the same data, settings, versions and code is not
-    audited again; it is kept in ~/.cache/marginaudit (XDG_CACHE_HOME).
+    Without a DATASET it audits the built-in cases. A DATASET that ends in .toml is an audit's description; options
+    override it. Results are cached in ~/.cache/marginaudit (XDG_CACHE_HOME), and reused for equal data, settings,
+    versions and code.
     """
     from marginaudit.reports.command.console import progress_bar
     from marginaudit.reports.command.description import Asked, completed
@@ -137,9 +137,9 @@ def audit(
     check_folder(out)
     before = manifest(out) or {}
     steps = {one.dataset.name: one.paper.steps(config[one.paper.name]) for one in sources}
-    store = user_cache(fresh=fresh, notice=tell)
+    store = user_cache(fresh=fresh, notice=notify)
     with progress_bar(total=sum(steps.values())) as bar, Executor(jobs or cores(), store) as executor:
-        progress, done = _told(bar, steps)
+        progress, done = _callbacks(bar, steps)
         result = audit_datasets(
             sources,
             claims,
@@ -174,26 +174,26 @@ def _planned(asked: "Asked") -> "tuple[list[Source], list[Claim], dict[str, Any]
         loaded = [load(name, audited) for name in once_each(asked.datasets)]
     with asked_for(asked.by_file):
         if not asked.only_mine:
-            known, of_file = ledger(asked.claims_file, _speaking(asked.patterns, papers_of(loaded), audited)), ""
+            known, of_file = ledger(asked.claims_file, _papers_for(asked.patterns, papers_of(loaded), audited)), ""
         elif asked.claims_file is None:
             raise InputError("--only-mine", got="no claims of yours", expected="--claims FILE beside it")
         else:
             known, of_file = claims_of_file(asked.claims_file, papers()), shown_path(asked.claims_file)
     of_paper = f"paper {asked.name}" if asked.name not in (None, "all") else ""
     claims = matching(asked.patterns, known, asked.by_patterns, of_file or of_paper)
-    spoken_of = [paper for paper in audited if any(paper.judges(claim) for claim in claims)]
-    sources = distinct_names(loaded or cases_of(spoken_of, tell), tell)
+    judged_by = [paper for paper in audited if any(paper.judges(claim) for claim in claims)]
+    sources = distinct_names(loaded or cases_of(judged_by, notify), notify)
     if asked.patterns or asked.only_mine:
         some_judged(claims, sources, asked.by_patterns if asked.patterns else "--only-mine")
     config = configs("audit", papers_of(sources), papers(), asked.settings)
-    sources = distinct_names(with_trajectories(sources, asked.trajectories, config), tell)
+    sources = distinct_names(with_trajectories(sources, asked.trajectories, config), notify)
     for source in sources:
         if remark := source.paper.remark(source.dataset, source.place):
-            tell(remark)
+            notify(remark)
     return sources, claims, config
 
 
-def _speaking(
+def _papers_for(
     patterns: Sequence[str], of_data: "tuple[Paper, ...]", audited: "tuple[Paper, ...]"
 ) -> "tuple[Paper, ...]":
     """Papers of the datasets; all audited papers if a pattern matches no claim of the former."""
@@ -203,7 +203,7 @@ def _speaking(
     return of_data if of_data and all(ids_of(pattern, ids) for pattern in patterns) else audited
 
 
-def _told(bar: "Bar", steps: dict[str, int]) -> "tuple[Progress, Callable[[str, str], None]]":
+def _callbacks(bar: "Bar", steps: dict[str, int]) -> "tuple[Progress, Callable[[str, str], None]]":
     """Callbacks that update a progress bar: steps done, and finished datasets. ``steps`` is by dataset."""
     reached = dict.fromkeys(steps, 0)
 
@@ -242,10 +242,10 @@ def _print(result: "Audit", out: Path, before: dict[str, Any], *, as_json: bool,
     from marginaudit.reports.page.exports import EXPORTED
 
     if gone := sorted(name for name in before if name.endswith(EXPORTED) and not (out / name).exists()):
-        tell(f"{shown_path(str(out))}: {', '.join(gone)} of the report before: not exported this time, and removed")
+        notify(f"{shown_path(str(out))}: {', '.join(gone)} of the previous report: not exported this time, so removed")
     if as_json:
         print_json(result.as_document())
-        tell(f"report: {out / 'report.html'}")
+        notify(f"report: {out / 'report.html'}")
         return
     print_verdicts(result, one_by_one=everything or len(result.rows) <= MOST_VERDICTS)
     print_line(f"report: {out / 'report.html'}")

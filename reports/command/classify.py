@@ -23,7 +23,7 @@ def classify(dataset: str, as_json: bool) -> int:
         return 0
     for title, header, rows in source.paper.classified(source.dataset, answer):
         print_summary(title, header, rows)
-    found = {name: Assumption(name, **said) for name, said in answer["assumptions"].items()}
-    rows = [[name, one.in_words, "" if one.holds else witness_text(one.witness)] for name, one in found.items()]
+    checked = {name: Assumption(name, **fields) for name, fields in answer["assumptions"].items()}
+    rows = [[name, one.in_words, "" if one.holds else witness_text(one.witness)] for name, one in checked.items()]
     print_summary("Assumptions", ("assumption", "", "witness"), rows)
     return 0

@@ -12,8 +12,8 @@ import click
 from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.audit.reserved import COMMANDS, PAPER_FILE
 from marginaudit.reports.command.arguments import papers
-from marginaudit.reports.command.output import discard_output, reserve_output, standard_output, tell
-from marginaudit.reports.command.usage import told
+from marginaudit.reports.command.output import discard_output, notify, reserve_output, standard_output
+from marginaudit.reports.command.usage import one_line
 
 BEFORE_COLLECTING = 50_000
 """Threshold of the garbage collector; Python's default, 700, slows down reading large files."""
@@ -92,20 +92,20 @@ def _status(arguments: list[str] | None) -> int:
         standard_output().flush()
         return status
     except click.ClickException as error:
-        tell(f"marginaudit: {told(error, cli)}")
+        notify(f"marginaudit: {one_line(error, cli)}")
     except InputError as error:
-        tell(f"marginaudit: {error}")
+        notify(f"marginaudit: {error}")
     except (click.Abort, KeyboardInterrupt):
-        tell("marginaudit: interrupted")
+        notify("marginaudit: interrupted")
         return 130
     except (BrokenPipeError, SystemExit):  # click turns a broken pipe into SystemExit(1)
         discard_output()
         return 128 + signal.SIGPIPE  # as if ended by the signal; 1 would mean violated or refused
     except MemoryError:
-        tell("marginaudit: got too little memory, expected enough for the dataset and the steps")
+        notify("marginaudit: got too little memory, expected enough for the dataset and the steps")
     except OSError as error:
         if error.filename is None:
             discard_output()
         place = "standard output" if error.filename is None else shown_path(error.filename)
-        tell(f"marginaudit: {place}: got {error.strerror}, expected a file to read or write")
+        notify(f"marginaudit: {place}: got {error.strerror}, expected a file to read or write")
     return 2

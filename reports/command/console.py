@@ -17,7 +17,7 @@ from rich.text import Text
 from marginaudit.claims.values.numbers import at_most, brief
 from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import counted, printable, shortened
-from marginaudit.reports.command.output import print_json, standard_output, tell
+from marginaudit.reports.command.output import notify, print_json, standard_output
 from marginaudit.reports.plots.style import VERDICTS
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def _print(*what: Any, least: int = 0, **how: Any) -> None:
 
 def width(piped: int = PIPED_WIDTH) -> int:
     """Width of the output in characters: the terminal's, COLUMNS, or else ``piped``."""
-    told = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
-    return Console().width if told else piped
+    known = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+    return Console().width if known else piped
 
 
 def cell(value: Any) -> Text:
@@ -185,7 +185,7 @@ class Bar:
     def log(self, text: str) -> None:
         """Print a line to standard error if no bar is shown."""
         if self.progress.disable:
-            tell(text)
+            notify(text)
 
     def reach(self, done: float) -> None:
         """Show how much of the total is done."""

@@ -128,7 +128,7 @@ def _of_sweep(name: str, source: Path | None, known: tuple[Paper, ...]) -> "tupl
     """Figure and cells of a built-in sweep, read from a folder or computed."""
     spec = find_spec(name, known)
     if spec.layout is None:
-        raise InputError(f"figure {name}", got="a sweep without a figure", expected="one that says what to draw")
+        raise InputError(f"figure {name}", got="a sweep without a figure", expected="one with a figure")
     if source is not None:
         cells = read_cells(spec, source)
     else:

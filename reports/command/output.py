@@ -41,7 +41,7 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), standard_output().fileno())
 
 
-def tell(text: str) -> None:
+def notify(text: str) -> None:
     """Print a line to standard error, ignoring write errors."""
     with suppress(OSError):
         print(printable(text), file=sys.stderr, flush=True)
@@ -80,7 +80,7 @@ def write_figure(path: Path, figure: "Figure", option: str) -> None:
     """Write a figure atomically, in the format of the file's ending."""
     from marginaudit.reports.plots.measured import rendered
 
-    write(path, rendered(figure, path.suffix.lower(), lambda text: tell(f"{shown_path(path)}: {text}")), option)
+    write(path, rendered(figure, path.suffix.lower(), lambda text: notify(f"{shown_path(path)}: {text}")), option)
 
 
 @contextmanager

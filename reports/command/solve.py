@@ -9,7 +9,7 @@ from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.audit.sources import Source, load
 from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, OneOfPapers, papers
 from marginaudit.reports.command.options import FilePath
-from marginaudit.reports.command.output import check_output, print_json, tell, write_json
+from marginaudit.reports.command.output import check_output, notify, print_json, write_json
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.processes import one_thread
 
@@ -71,7 +71,7 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
         raise InputError(shown_path(dataset), got=f"a dataset without a solution: {error}", expected=expected) from None
     if certificate is not None:
         write_json(certificate, document, "--certificate")
-        tell(f"certificate of {' and '.join(solved.answer)}: {certificate}; `marginaudit verify` checks it")
+        notify(f"certificate of {' and '.join(solved.answer)}: {certificate}; `marginaudit verify` checks it")
     if as_json:
         print_json(solved.answer)
         return 0

@@ -20,13 +20,13 @@ def main() -> None:
         print("marginaudit: interrupted", file=sys.stderr)
         sys.exit(130)
     except BaseException as error:  # panics of Rust libraries are not an Exception
-        sys.exit(_told(error))
+        sys.exit(_internal_error(error))
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is done
         gc.freeze()  # skip the last garbage collection, which takes half a second
 
 
-def _told(error: BaseException) -> int:
+def _internal_error(error: BaseException) -> int:
     """Print traceback and error line, return the exit status; imports only the standard library."""
     import traceback
     from importlib.metadata import metadata

@@ -13,7 +13,7 @@ from marginaudit.orders import InputError, counted
 from marginaudit.reports.command.arguments import JSON, ONE_PAPER
 from marginaudit.reports.command.console import print_line, print_names, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed, cores
-from marginaudit.reports.command.output import print_json, tell
+from marginaudit.reports.command.output import notify, print_json
 from marginaudit.reports.study.grid import Outcome, RunsTask
 from marginaudit.reports.study.merge import Rows
 from marginaudit.reports.study.spec import built_in, find_spec
@@ -61,7 +61,7 @@ def sweep(
     _refuse_together({"--retry-failed": retry_failed, "--fresh": fresh})
     _refuse_together({"--jobs": jobs is not None, "--scheduler": scheduler is not None})
     found = find_spec(spec, known)
-    folder = Folder(out or Path(f"sweep-{found.name}"), found, fresh=fresh, notice=tell)
+    folder = Folder(out or Path(f"sweep-{found.name}"), found, fresh=fresh, notice=notify)
     processes = jobs or cores()
     if status:
         _print_counts(folder, as_json)
@@ -82,15 +82,15 @@ def sweep(
     _print_made(folder, cells, statements, files, as_json)
     if not_done := counts["failed"] + counts["killed"]:
         ended = ", ".join(f"{counts[how]} {how}" for how in ("failed", "killed") if counts[how])
-        tell(f"marginaudit: {not_done} of {counted(found.runs, 'run')} could not be done: {ended}")
+        notify(f"marginaudit: {not_done} of {counted(found.runs, 'run')} could not be done: {ended}")
     return 1 if not_done else 0
 
 
 def _print_made(folder: Folder, cells: Rows, statements: Rows, files: Sequence[Path], as_json: bool) -> None:
     if as_json:
-        told = {"statements": statements} if statements else {}
+        of_audits = {"statements": statements} if statements else {}
         runs = _counts(folder.outcomes(), folder)
-        print_json({"runs": runs, "cells": cells, **told, "files": [str(path) for path in files]})
+        print_json({"runs": runs, "cells": cells, **of_audits, "files": [str(path) for path in files]})
         return
     name = folder.spec.name
     if len(cells[0]) > MOST_COLUMNS and statements:

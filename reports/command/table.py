@@ -13,7 +13,7 @@ from marginaudit.reports.audit.sources import cases_of, load, once_each, with_tr
 from marginaudit.reports.command.arguments import DATASETS, JSON, PAPER, TRAJECTORIES, AsksPapers, OneOfPapers, papers
 from marginaudit.reports.command.console import print_captioned, print_names, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
-from marginaudit.reports.command.output import print_json, print_text, tell
+from marginaudit.reports.command.output import notify, print_json, print_text
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.page.exports import csv_table, markdown
 from marginaudit.reports.page.latex import latex
@@ -40,7 +40,7 @@ def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
     "--format",
     "form",
     type=OneOf(["csv", "latex", "markdown"]),
-    help="Write the table as a file of this kind has it; LaTeX needs its packages booktabs and longtable.",
+    help="Print the table in this file format; LaTeX needs the packages booktabs and longtable.",
 )
 @TRAJECTORIES
 @PAPER
@@ -89,9 +89,9 @@ def _answers(
     given: Mapping[str, Any],
 ) -> list[tuple[str, Any]]:
     """Name and table data of each dataset and each recorded run."""
-    loaded = [load(dataset, [paper]) for dataset in once_each(datasets)] if datasets else cases_of([paper], tell)
+    loaded = [load(dataset, [paper]) for dataset in once_each(datasets)] if datasets else cases_of([paper], notify)
     given_configs = configs("table", [paper], papers(), given)
-    sources = distinct_names(with_trajectories(distinct_names(loaded, tell), trajectories, given_configs), tell)
+    sources = distinct_names(with_trajectories(distinct_names(loaded, notify), trajectories, given_configs), notify)
     config = given_configs[paper.name]
     steps = paper.steps(config)
     found = []

@@ -22,7 +22,7 @@ from marginaudit.reports.audit.sources import load, once_each
 from marginaudit.reports.command.arguments import CLAIMS, DATASETS, JSON, PAPER, AsksPapers, ledger, one_claim, papers
 from marginaudit.reports.command.console import Bar, print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed, configs, cores, settings_options
-from marginaudit.reports.command.output import check_output, print_json, tell, write_figure, write_json
+from marginaudit.reports.command.output import check_output, notify, print_json, write_figure, write_json
 from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.study.executor import Executor
 from marginaudit.reports.study.store import user_cache
@@ -99,7 +99,7 @@ def tighten(
     beside = path.with_suffix(".nearest.json")
     check_output(path, "--out", *FORMATS, reads=[claims_file, *datasets])
     check_output(beside, "--out", reads=[claims_file, *datasets])
-    sources = distinct_names([load(dataset, [paper]) for dataset in once_each(datasets)], tell)
+    sources = distinct_names([load(dataset, [paper]) for dataset in once_each(datasets)], notify)
     designed = cases(paper, config, [source.dataset for source in sources])
     with progress_bar(total=len(designed) + len(chosen.assumptions)) as bar:
         bar.say(f"measuring {chosen.id}")
@@ -146,7 +146,7 @@ def _measured(tasks: Sequence[MeasureTask], deadline: float, bar: Bar) -> tuple[
         The claim applies to no run, or no run finished in time.
     """
     results: dict[MeasureTask, Any] = {}
-    with Executor(cores(), user_cache("tighten", notice=tell)) as executor:
+    with Executor(cores(), user_cache("tighten", notice=notify)) as executor:
         for task, result, _ in executor.results(tasks, until=deadline):
             if result is not None:
                 results[task] = result
@@ -248,16 +248,16 @@ def _print_side(side: str, found: Tightened) -> None:
         [f" at {found.clock} = {near.step:g}" if near.step is not None else "", f", {near.label}" * bool(near.label)]
     )
     settings = "".join(f", {name} {value:g}" for name, value in near.settings.items())
-    says = "" if found.informative is None else f" ({found.informative:.4g} where the bound is informative)"
+    informative = "" if found.informative is None else f" ({found.informative:.4g} where the bound is informative)"
     word = "smallest" if side == "upper" else "largest"
-    print_line(f"{side} bound: the {word} valid constant is {found.constant:.4g} times the stated one{says}.")
+    print_line(f"{side} bound: the {word} valid constant is {found.constant:.4g} times the stated one{informative}.")
     print_line(f"nearest: {near.dataset}{settings}{where} ({near.verdict}).")
     if found.unknown:
         print_line(f"left out: {counted(found.unknown, 'entry', 'entries')} with infinite error bars.")
     window = found.window
     over = "at the nearest entry of each run" if window is None else f"{found.clock} = {window[0]:g} to {window[1]:g}"
-    says = "where the bound is informative" if found.window_says else "where the statement applies"
+    where = "where the bound is informative" if found.window_informative else "where the statement applies"
     if found.exponents:
-        print_table(f"Powers {says}: {over}", POWERS, powers(found))
+        print_table(f"Powers {where}: {over}", POWERS, powers(found))
     else:
         print_line("No powers: no entry is positive beyond its error bar.")

@@ -10,7 +10,7 @@ from marginaudit.reports.audit.sources import load
 from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, AsksPapers, papers
 from marginaudit.reports.command.console import print_table, progress_bar, upper_bound
 from marginaudit.reports.command.options import configs, settings_options
-from marginaudit.reports.command.output import print_json, tell
+from marginaudit.reports.command.output import notify, print_json
 from marginaudit.reports.processes import one_thread
 
 
@@ -30,7 +30,7 @@ def train(dataset: str, as_json: bool, **given: Any) -> int:
     with one_thread(), progress_bar(total=steps) as bar:
         bar.say(source.dataset.name)
         trained = source.paper.train(
-            source.dataset, config, lambda done: bar.reach(min(done, steps)), tell, source.origin
+            source.dataset, config, lambda done: bar.reach(min(done, steps)), notify, source.origin
         )
     if as_json:
         print_json(trained.answer)

@@ -20,7 +20,7 @@ class OneOf(click.Choice[str]):
         return str(value)
 
 
-def told(error: click.ClickException, group: click.Group) -> str:
+def one_line(error: click.ClickException, group: click.Group) -> str:
     """One-line message of a click usage error."""
     match error:
         case click.exceptions.NoSuchCommand():

@@ -146,9 +146,9 @@ def _shown(row: RowDocument, name: str, names: Mapping[str, str]) -> Any:
 
 def _in_short(claim: str, rows: Sequence[RowDocument]) -> tuple[str, str, str]:
     counts = Counter(row["verdict"] for row in rows)
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict in counts)
+    verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict in counts)
     carried = sum(row["premise"] != "met" for row in rows)
-    told += f"; {carried} carried over" if carried else ""
+    verdicts += f"; {carried} carried over" if carried else ""
     worst = min(rows, key=lambda row: list(Verdict).index(row["verdict"]))
     room = worst["slack"]
-    return claim, told, worst["dataset"] + ("" if room is None else f", slack {brief(room)}")
+    return claim, verdicts, worst["dataset"] + ("" if room is None else f", slack {brief(room)}")

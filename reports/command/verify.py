@@ -9,7 +9,7 @@ from marginaudit.orders import file_content
 from marginaudit.reports.command.arguments import DATASET, JSON, PAPER
 from marginaudit.reports.command.console import print_line
 from marginaudit.reports.command.options import FilePath
-from marginaudit.reports.command.output import print_json, tell
+from marginaudit.reports.command.output import notify, print_json
 from marginaudit.reports.command.solve import with_problems
 
 
@@ -30,7 +30,7 @@ def verify(dataset: str, certificate: Path, as_json: bool) -> int:
     except CertificateError as reason:
         if as_json:
             print_json({"confirmed": False, "reason": str(reason), "statements": []})
-        tell(f"refused: {reason}")
+        notify(f"refused: {reason}")
         return 1
     if as_json:
         print_json({"confirmed": True, "reason": None, "statements": lines})

@@ -114,12 +114,12 @@ class NextTokenPaper(Paper):
         return true_steps(config)
 
     def train(
-        self, dataset: "Dataset", config: Config, progress: Progress, tell: Callable[[str], None], origin: str
+        self, dataset: "Dataset", config: Config, progress: Progress, notify: Callable[[str], None], origin: str
     ) -> Trained:
         """Train both stages by Algorithm 1."""
         from marginaudit.reports.ntp.training import train
 
-        return train(dataset, config, progress, tell, origin)
+        return train(dataset, config, progress, notify, origin)
 
     def solve(self, dataset: "Dataset", place: str, method: str, problems: Sequence[str]) -> Solved:
         """Solve the hard-margin problems."""

@@ -27,7 +27,7 @@ COLUMNS = (
 )
 
 
-def train(dataset: Dataset, config: Config, progress: Progress, tell: Callable[[str], None], origin: str) -> Trained:
+def train(dataset: Dataset, config: Config, progress: Progress, notify: Callable[[str], None], origin: str) -> Trained:
     """Train both stages; step 0 is the zero initialisation and has no direction.
 
     Raises
@@ -41,7 +41,7 @@ def train(dataset: Dataset, config: Config, progress: Progress, tell: Callable[[
     ov, kq = run.solved("ov"), run.solved("kq")
     for name, solution in (("W*_ov", ov), ("W*_kq", kq)):
         if solution is None:
-            tell(f"{name}: the solver's answer proves nothing, so its directions are null")
+            notify(f"{name}: the solver's answer is not proved, so its directions are null")
     if config.steps2 is not None and config.steps2 > MOST_TRUE_STEPS and run.no_fast_forward is not None:
         raise InputError(
             f"{origin}: --steps2 {config.steps2}",
@@ -50,9 +50,9 @@ def train(dataset: Dataset, config: Config, progress: Progress, tell: Callable[[
         )
     result = train_against(dataset, config, ov, kq, progress)
     if result.stopped:
-        tell(f"{dataset.name}: stage 2 ends at step {result.stage2.step[-1]}: {result.stopped}")
+        notify(f"{dataset.name}: stage 2 ends at step {result.stage2.step[-1]}: {result.stopped}")
     if run.not_as_given:
-        tell(run.not_as_given)
+        notify(run.not_as_given)
     of = ", of the nearest orthonormal embedding" if run.not_as_given else ""
     columns = {"stage1": (f"Stage 1: W_ov{of}", COLUMNS), "stage2": (f"Stage 2: W_kq{of}", COLUMNS)}
     answer: dict[str, Any] = {"stage1": stage_rows(result.stage1), "stage2": stage_rows(result.stage2)}

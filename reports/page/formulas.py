@@ -10,7 +10,7 @@ from markupsafe import escape
 PAIRS = ((r"{", r"}"), (r"\left", r"\right"), (r"\{", r"\}"))
 
 SPACE = '<mspace width="0.167em"/>'
-"""As wide as what TeX sets between a named function and what stands beside it."""
+"""Width of TeX's space beside a named function."""
 
 NAMED = "<mi>(?:exp|log|ln|cos|min|max)</mi>"
 POWER = rf"<msup>{NAMED}<mn>\d+</mn></msup>"

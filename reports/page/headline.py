@@ -30,7 +30,7 @@ def headline(claims: Sequence[dict[str, Any]]) -> str:
     if found["printed"]:
         parts[0] += f", from {counted(found['causes'], 'cause')}"
     if others := others_in_words(found):
-        parts.append(f"of what nobody printed {others}" if parts else f"failing here: {others}")
+        parts.append(f"others: {others}" if parts else f"failing here: {others}")
     elif not parts:
         parts.append(f"none of {counted(len(claims), 'statement')} fails here")
     if broken := sum(any(row["verdict"] == Verdict.BROKEN for row in claim["rows"]) for claim in claims):

@@ -54,10 +54,10 @@ LEGEND: dict[str, Any] = {
 """Template variables that are the same in every report."""
 
 WIDEST_BESIDE_OTHERS = 600
-"""Widest picture in pixels that stands beside others."""
+"""Largest width in pixels of a picture shown in a row with others."""
 
 Pictures = Sequence[tuple[str, bytes]]
-"""SVG files, each with what it shows."""
+"""SVG files with their captions."""
 
 
 def page(

@@ -18,12 +18,12 @@ NEEDS = "% Needs \\usepackage{booktabs} and \\usepackage{longtable}.\n"
 OPENING = r"""{\scriptsize\setlength{\tabcolsep}{3pt}
 \setlength{\LTleft}{0pt plus 1fill minus 1fill}\setlength{\LTright}{\LTleft}
 """
-"""Small print; a table wider than a line stands out into both margins."""
+"""Small print; a table wider than the line extends into both margins."""
 
 LONG_COLUMN = "p{6.5cm}"
 
 LONGEST_LINE = 40
-"""Characters of the longest cell of a column that is not broken over lines."""
+"""Longest cell of an unwrapped column, in characters."""
 
 GAP = "\0"
 

@@ -33,9 +33,9 @@ def command(row: Row, source: Source, config: Any, claims_file: str | None, in_p
     if made_there or (own_claim and in_python):
         data = ("data", f"data: {row.dataset}") if made_there else (repr(source.place), "")
         claim = ("claim", f"claim: {row.claim.id}") if own_claim else (repr(row.claim.id), "")
-        told = ", ".join(filter(None, (data[1], claim[1])))
+        note = ", ".join(filter(None, (data[1], claim[1])))
         of_run = "" if run is None else f", trajectory={ {row.dataset: str(run)} }"
-        return printable(f"audit({data[0]}, claims={claim[0]}{of_run}{_config_given(row.paper, config)})  # {told}")
+        return printable(f"audit({data[0]}, claims={claim[0]}{of_run}{_config_given(row.paper, config)})  # {note}")
     own = ["--claims", claims_file] if own_claim and claims_file is not None else []
     of_run_given = [] if run is None else ["--trajectory", f"{row.dataset}={run}"]
     words = ["--claim", row.claim.id, *of_run_given, *own, *_paper_given(row.paper), *settings_given(row.paper, config)]

@@ -19,15 +19,15 @@ PRINTED, RECONSTRUCTED, REDERIVED = "as printed", "reconstructed", "re-derived"
 SHARPER, VARIANT, OWN, CONTROL = "sharper", "varied", "your claim", "control"
 
 FORMS = {
-    PRINTED: "what the source says, with its own constants",
-    RECONSTRUCTED: "what the source says, but for a constant that is not legible in the text that was read",
-    REDERIVED: "the same statement with what the algebra gives where the print is false or leaves a gap",
+    PRINTED: "the source's statement, with its own constants",
+    RECONSTRUCTED: "the source's statement, with an illegible constant reconstructed",
+    REDERIVED: "the source's statement, corrected by the algebra where the print is false or has a gap",
     SHARPER: "a stronger statement of this project, proved from the same assumptions",
-    VARIANT: "a printed statement beyond the conditions that it is printed with",
+    VARIANT: "a printed statement beyond its printed conditions",
     OWN: "a statement of a file or an installed package",
-    CONTROL: "a false twin, which shows that the audit would notice",
+    CONTROL: "a false twin, as a test of the audit",
 }
-"""The forms of a statement, and what they mean."""
+"""Forms of a statement, with their meaning."""
 
 WHOSE = dict.fromkeys((PRINTED, RECONSTRUCTED), "printed text") | {
     REDERIVED: "our correction",
@@ -36,7 +36,7 @@ WHOSE = dict.fromkeys((PRINTED, RECONSTRUCTED), "printed text") | {
     OWN: "your text",
     CONTROL: "a control",
 }
-"""The text that a statement of each form belongs to."""
+"""Source of a statement, by form."""
 
 
 def theorem(claim: Claim, known: Mapping[str, Claim]) -> str:
@@ -75,16 +75,16 @@ def statement_name(claim: Claim, paper: Paper, known: Mapping[str, Claim]) -> st
         return ""
     whose, *parts = claim.id.split(".")
     kind = name.lower().partition(" ")[0]
-    said = ["sharper"] if form(claim, paper) == SHARPER else []
+    suffixes = ["sharper"] if form(claim, paper) == SHARPER else []
     for part in parts or [whose]:
         numbered = re.fullmatch(r"([a-z]+)([0-9]+)", part)
         if re.fullmatch("[a-z]", part):
             name = f"{name} ({part})"
         elif not numbered:
-            said.append(part.replace("-", " ").replace("rederived", REDERIVED))
+            suffixes.append(part.replace("-", " ").replace("rederived", REDERIVED))
         elif not kind.startswith(numbered[1]):  # else the id names this statement, or one restated by it
-            said.append(f"{numbered[1].replace('eq', 'eq.')} {numbered[2]}")
-    return ", ".join([name, *said])
+            suffixes.append(f"{numbered[1].replace('eq', 'eq.')} {numbered[2]}")
+    return ", ".join([name, *suffixes])
 
 
 def statement_names(audit: Audit) -> dict[str, str]:

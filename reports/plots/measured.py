@@ -161,7 +161,7 @@ def draw_curve(axis: "Axes", curve: Curve, since: str, rounding: float = 0.0) ->
     known = {name: values[np.isfinite(values)] for name, values in lines.items()}
     upper = lines.get("≤ bound")
     zero = bool(len(known["measured"])) and np.abs(known["measured"]).max() <= rounding
-    nothing = "zero to rounding" if rounding else f"0, or below {1 / LARGEST_DRAWN:g}"
+    zeros = "zero to rounding" if rounding else f"0, or below {1 / LARGEST_DRAWN:g}"
     if zero:
         del lines["measured"], known["measured"]
     signed = any((values < 0).any() and (name == "measured" or values.max() <= 0) for name, values in known.items())
@@ -171,8 +171,8 @@ def draw_curve(axis: "Axes", curve: Curve, since: str, rounding: float = 0.0) ->
         lines = {name: np.where(values < 0, np.nan, values) for name, values in lines.items()}
     if not len(seen):
         axis.set_yticks([])
-        said = nothing if zero else "no finite value"
-        axis.text(0.5, 0.5, said, transform=axis.transAxes, ha="center", va="center", color=REFERENCE)
+        message = zeros if zero else "no finite value"
+        axis.text(0.5, 0.5, message, transform=axis.transAxes, ha="center", va="center", color=REFERENCE)
         return
     most = np.nan if curve.vacuous_above is None else drawable([curve.vacuous_above])[0]
     hatched = upper is not None and most > (-np.inf if signed else 0) and not (upper <= most).all()
@@ -182,7 +182,7 @@ def draw_curve(axis: "Axes", curve: Curve, since: str, rounding: float = 0.0) ->
         drawn = np.append(seen, [most, ceiling]) if hatched else seen
         _logarithmic(axis.set_yscale, axis.yaxis, axis.set_ylim, drawn)
     if zero:
-        axis.plot([], [], label=f"measured: {nothing}", **LOOKS["measured"])
+        axis.plot([], [], label=f"measured: {zeros}", **LOOKS["measured"])
     step = drawable(curve.step)[at]
     for name, values in lines.items():
         if len(known[name]):
@@ -267,7 +267,7 @@ def rendered(figure: "Figure", suffix: str, notice: Callable[[str], object] = wa
     metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})
     buffer = io.BytesIO()
     with plot_settings(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)  # told in one line
+        warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)  # reported in one line below
         missing = frozenset() if suffix == ".svg" else cover_letters(figure)
         figure.set_dpi(DOTS_AN_INCH if suffix == ".png" else POINTS_AN_INCH)
         engine = figure.get_layout_engine()

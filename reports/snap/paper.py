@@ -96,13 +96,13 @@ class ScanAndSnapPaper(Paper):
         dataset: "SequenceClasses",
         config: ClassConfig,
         progress: Progress,
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
         origin: str,
     ) -> Trained:
         """Train; the answer has the growth of decoder and attention."""
         from marginaudit.claims.snap.training import train
 
-        return train(dataset, config, progress, tell, origin)
+        return train(dataset, config, progress, notify, origin)
 
     def conformity(
         self,

@@ -79,7 +79,7 @@ class Tightened:
     window : (first, last) or None
         Range of common steps for fitting powers; None with fewer than two, then powers are fitted at the entry of each
         run with the least room.
-    window_says : bool
+    window_informative : bool
         Whether the bound is informative in the window.
     unknown : int
         Number of excluded entries with infinite error bars.
@@ -91,7 +91,7 @@ class Tightened:
     nearest: Nearest
     clock: str
     window: tuple[float, float] | None
-    window_says: bool
+    window_informative: bool
     exponents: tuple[Exponent, ...]
     unknown: int
 
@@ -115,11 +115,11 @@ def tightened(side: Side, runs: Sequence[Measured]) -> Tightened:
         entries.label[at] if entries.label else "",
         runs[near].finding.verdict,
     )
-    says = np.concatenate([entries.ratio[entries.says] for entries in of])
+    within_range = np.concatenate([entries.ratio[entries.informative] for entries in of])
     with np.errstate(over="ignore"):
         constant = float(np.exp(entries.ratio[at]))
-        informative = float(np.exp(says[_worst(side, says)])) if len(says) else None
-    window, window_says = _window(of)
+        informative = float(np.exp(within_range[_worst(side, within_range)])) if len(within_range) else None
+    window, window_informative = _window(of)
     return Tightened(
         side,
         constant,
@@ -127,8 +127,8 @@ def tightened(side: Side, runs: Sequence[Measured]) -> Tightened:
         nearest,
         runs[near].clock,
         window,
-        window_says,
-        _exponents(side, runs, of, window, window_says),
+        window_informative,
+        _exponents(side, runs, of, window, window_informative),
         sum(entries.unknown for entries in of),
     )
 
@@ -138,25 +138,25 @@ def _worst(side: Side, ratio: Floats) -> int:
     return int(np.argmax(ratio) if side == "upper" else np.argmin(ratio))
 
 
-def _usable(entries: Entries, says: bool) -> Any:
-    """Mask of entries whose value, bound and step have logarithms; with ``says``, also an informative bound."""
+def _usable(entries: Entries, informative: bool) -> Any:
+    """Mask of entries whose value, bound and step have logarithms; with ``informative``, also an informative bound."""
     kept = np.isfinite(entries.bar) & np.isfinite(entries.bound) & ~(entries.step <= 0)
-    return kept & entries.says if says else kept
+    return kept & entries.informative if informative else kept
 
 
 def _window(of: Sequence[Entries]) -> tuple[tuple[float, float] | None, bool]:
     """Range of steps common to all runs, and whether it is restricted to steps with an informative bound."""
-    for says in (True, False):
-        steps = [entries.step[_usable(entries, says)] for entries in of]
+    for informative in (True, False):
+        steps = [entries.step[_usable(entries, informative)] for entries in of]
         if all(len(step) > 1 for step in steps):
             low, high = max(step[0] for step in steps), min(step[-1] for step in steps)
             if 0 < low < high:
-                return (float(low), float(high)), says
+                return (float(low), float(high)), informative
     return None, all(_usable(entries, True).any() for entries in of)
 
 
 def _exponents(
-    side: Side, runs: Sequence[Measured], of: Sequence[Entries], window: tuple[float, float] | None, says: bool
+    side: Side, runs: Sequence[Measured], of: Sequence[Entries], window: tuple[float, float] | None, informative: bool
 ) -> tuple[Exponent, ...]:
     """Powers of the clock, if there is a window, and of the other factors over the window's steps.
 
@@ -164,13 +164,13 @@ def _exponents(
     """
     found = []
     if window is None:
-        at = [_nearest_usable(side, entries, says) for entries in of]
+        at = [_nearest_usable(side, entries, informative) for entries in of]
         kept = [i for i, entry in enumerate(at) if entry is not None]
         levels = np.array([[line[at[i]] for line in (of[i].measured, of[i].bar, of[i].bound)] for i in kept])
     else:
         clock = np.linspace(float(np.log(window[0])), float(np.log(window[1])), POINTS)
         kept = list(range(len(runs)))
-        lines = np.array([_along(entries, says, clock) for entries in of])
+        lines = np.array([_along(entries, informative, clock) for entries in of])
         found.append(_of_clock(side, runs[0].clock, window, clock, lines))
         levels = lines.mean(axis=2)
     if len(kept):
@@ -178,15 +178,15 @@ def _exponents(
     return tuple(found)
 
 
-def _nearest_usable(side: Side, entries: Entries, says: bool) -> int | None:
+def _nearest_usable(side: Side, entries: Entries, informative: bool) -> int | None:
     """Index of the usable entry with the least room, or None."""
-    usable = np.flatnonzero(_usable(entries, says))
+    usable = np.flatnonzero(_usable(entries, informative))
     return int(usable[_worst(side, entries.ratio[usable])]) if len(usable) else None
 
 
-def _along(entries: Entries, says: bool, clock: Floats) -> Floats:
+def _along(entries: Entries, informative: bool, clock: Floats) -> Floats:
     """Measured value, error bar and bound, interpolated linearly on a logarithmic clock."""
-    kept = _usable(entries, says)
+    kept = _usable(entries, informative)
     step = np.log(entries.step[kept])
     return np.array([np.interp(clock, step, line[kept]) for line in (entries.measured, entries.bar, entries.bound)])
 

@@ -59,7 +59,7 @@ class Entries:
         Natural logarithms, and the error bar of the first; NaN and infinite if the value may be 0 or below.
     ratio : (entries,) array
         Natural logarithm of measured / bound, at the end of the error bars with the least room.
-    says : (entries,) array of bool
+    informative : (entries,) array of bool
         Whether the bound is informative: within the quantity's range.
     unknown : int
         Number of excluded entries with infinite error bars.
@@ -71,7 +71,7 @@ class Entries:
     bar: Floats
     bound: Floats
     ratio: Floats
-    says: NDArray[np.bool_]
+    informative: NDArray[np.bool_]
     unknown: int
 
 
@@ -196,26 +196,25 @@ def measured(claim: Claim, paper: Paper, case: DesignPoint, run: BaseRun[Any]) -
         A bound is 0 or below: no factor tightens it.
     """
     judgement, finding = bounded(claim), claim.judge(run)
-    if finding.verdict in (Verdict.NOT_APPLICABLE, Verdict.BROKEN) or not claim.speaks(run):
+    if finding.verdict in (Verdict.NOT_APPLICABLE, Verdict.BROKEN) or not claim.applies_to(run):
         return finding
     try:
         series = judgement.measured(run).in_float64
     except BeyondTheRun:
         return finding
-    speaks = np.isfinite(series.radius.astype(float))
-    unknown = int((~speaks).sum())
+    applies = np.isfinite(series.radius.astype(float))
+    unknown = int((~applies).sum())
     if judgement.threshold is not None and series.step is not None:
         start = judgement.threshold(run)
-        speaks = speaks & start.of(series.step.astype(float)) & (start.there >= start.needed)
-    if not speaks.any():
+        applies = applies & start.of(series.step.astype(float)) & (start.there >= start.needed)
+    if not applies.any():
         return finding
     sides = judgement.sides(run, series)
-    says = ~judgement.vacuous(run, sides)
     found = {}
-    for (side, bound), informative in zip(sides, says, strict=True):
-        if not series.log and (np.asarray(bound.upper, dtype=float)[speaks] <= 0).any():
+    for (side, bound), informative in zip(sides, ~judgement.vacuous(run, sides), strict=True):
+        if not series.log and (np.asarray(bound.upper, dtype=float)[applies] <= 0).any():
             raise InputError(f"claim {claim.id}", got="a bound of 0 or below", expected="one that a factor can tighten")
-        found[side] = _entries(side, series, bound, informative, speaks, unknown)
+        found[side] = _entries(side, series, bound, informative, applies, unknown)
     return Measured(case, finding, series.clock, _factors(paper, run), found)
 
 
@@ -233,7 +232,7 @@ def _factors(paper: Paper, run: BaseRun[Any]) -> dict[str, float]:
 
 
 def _entries(
-    side: Side, series: Series, bound: Series, says: NDArray[np.bool_], speaks: NDArray[np.bool_], unknown: int
+    side: Side, series: Series, bound: Series, informative: NDArray[np.bool_], applies: NDArray[np.bool_], unknown: int
 ) -> Entries:
     low, value, high = (_log(series, ends) for ends in (series.lower, series.value, series.upper))
     stated, most, least = (_log(bound, ends) for ends in (bound.value, bound.upper, bound.lower))
@@ -243,12 +242,12 @@ def _entries(
     bar = np.where(np.isfinite(value) & np.isfinite(low), bar, np.inf)
     room = -ratio if side == "upper" else ratio
     step = np.full(len(series), np.nan) if series.step is None else series.step.astype(float)
-    entries = np.flatnonzero(speaks & ~np.isnan(ratio))
+    entries = np.flatnonzero(applies & ~np.isnan(ratio))
     order = entries[np.lexsort((room[entries], step[entries]))]
     _, first = np.unique(step[order], return_index=True)
     kept = order[first]
     label = tuple(series.label[entry] for entry in kept) if series.label else ()
-    return Entries(step[kept], label, value[kept], bar[kept], stated[kept], ratio[kept], says[kept], unknown)
+    return Entries(step[kept], label, value[kept], bar[kept], stated[kept], ratio[kept], informative[kept], unknown)
 
 
 def _log(series: Series, values: NDArray[Any]) -> Floats:

@@ -92,7 +92,7 @@ def test_what_follows_names_both_statements() -> None:
 def test_a_measurement_that_violates_what_is_proved_is_broken_loudly() -> None:
     found = judged(LEDGER["sharp.theorem1"], example(), VIOLATED)
     assert found.verdict is Verdict.BROKEN
-    assert found.detail.startswith("THE MEASUREMENT VIOLATES WHAT IS PROVED")
+    assert found.detail.startswith("THE MEASUREMENT VIOLATES A PROVED STATEMENT")
     assert "docs/proofs.md#7-sharptheorem1" in found.detail
     assert found.detail.endswith("Seen.")
     assert found.first_violation == 3
@@ -158,10 +158,10 @@ def test_a_float64_verdict_says_why_no_proof_decides_it() -> None:
     on, plain = example(), decided_by(LEDGER["ntp.lemma6"], ())
     refuted = replace(PROVED_NOWHERE, severity=Severity.ORDINARY, status=Status.REFUTED)
     for standing, measured, why in (
-        (PROVED_NOWHERE, MEASURED, "the statement is open; not known is a proof"),
+        (PROVED_NOWHERE, MEASURED, "the statement is open; unknown: a proof"),
         (replace(PROVED_NOWHERE, settles=""), MEASURED, "the statement is open"),
         (refuted, MEASURED, "the statement is refuted, by other data"),
-        (refuted, VIOLATED, "it is a run that violates it"),
+        (refuted, VIOLATED, "a measured run violates it"),
     ):
         claim = decided_by(replace(plain, standing=standing), ())
         assert judged(claim, on, measured).detail == f"Seen. Not by proof: {why}."
@@ -182,7 +182,7 @@ def test_a_measurement_that_holds_where_a_proof_refutes_is_broken_unless_it_cann
     for verdict in (Verdict.HOLDS, Verdict.VACUOUS):
         found = judged(floor, example(), replace(MEASURED, verdict=verdict))
         assert found.verdict is Verdict.BROKEN
-        assert found.detail.startswith("THE MEASUREMENT CONTRADICTS WHAT IS PROVED")
+        assert found.detail.startswith("THE MEASUREMENT CONTRADICTS A PROOF")
     unseen = tuple(replace(one, unseen="both sides agree to rounding") for one in floor.decided_by or ())
     found = judged(decided_by(floor, unseen), example(), MEASURED)
     assert (found.verdict, found.evidence, found.measured) == (Verdict.VIOLATED, Evidence.PROVED, None)
@@ -202,9 +202,7 @@ def test_what_few_recorded_steps_show_does_not_hold_at_every_step() -> None:
     ):
         found = opened.judge(ClassRun(data, ClassConfig(at=at, steps=steps)))
         assert found.verdict is verdict, found
-    assert found.detail.startswith(
-        "Not decided: no step from t = 1 to 1000 was recorded. Where steps were recorded, it"
-    )
+    assert found.detail.startswith("Not decided: no step from t = 1 to 1000 was recorded. At the recorded steps it")
     assert claim.judge(ClassRun(CLASSES["snap-single"](), ClassConfig(at=(1000,)))).verdict is Verdict.HOLDS
     sparse = replace(MEASURED, left_out="t = 1 to 1000")
     assert judged(LEDGER["sharp.lemma6"], example(), sparse).verdict is Verdict.HOLDS
@@ -233,7 +231,7 @@ def test_no_proof_reaches_beyond_the_assumptions_of_what_it_rests_on() -> None:
     run = Run(data, SHORT)
     found = judged(LEDGER["ntp.theorem3.order.any-t"], run, MEASURED)
     assert found.evidence is Evidence.FLOAT64
-    assert "assumption optimal_majority of what it would follow from fails" in found.detail
+    assert "assumption optimal_majority of its premises fails" in found.detail
 
 
 def test_an_implication_from_what_is_not_proved_is_refused() -> None:

@@ -113,7 +113,7 @@ def test_nothing_is_headlined_from_before_the_statement_speaks(beyond: Path, com
         assert [rows[claim][name] for name in HEADLINE] == [None] * 4
         assert rows[claim]["beyond_the_run"]
         assert rows[claim]["informative_from"] > 1e6
-        assert "The run does not get to where the statement speaks; outside, at " in rows[claim]["detail"]
+        assert "The statement starts after the last recorded step. At " in rows[claim]["detail"]
         assert [of_csv[claim][name] for name in HEADLINE] == [""] * 4
         assert parquet.loc[claim, list(HEADLINE)].isna().all()
         said = f"needs {rows[claim]['needs']}"

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 def _not_reached(run: Run) -> str | None:
-    """`no_direction_ov`, but the closed form goes on beyond the steps of stage 1."""
+    """`no_direction_ov`, except that the closed form extends beyond the steps of stage 1."""
     return no_margin(run) if (run.stage1.step >= 2).any() else no_direction_ov(run)
 
 
-@np.errstate(over="ignore")  # of tokens that are short
+@np.errstate(over="ignore")  # for short embeddings
 def _direction_bound(run: Run, t: Steps) -> Steps:
     return np.asarray(12 * np.float64(run.norm_ov) ** 3 * np.log(2 * run.dataset.V) * np.log(t) / (t * run.eta0))
 
@@ -181,8 +181,8 @@ def _steps_from_the_ray(run: Run) -> tuple[list[float], list[float], list[str]]:
 def _stage1(run: Run) -> Series:
     """Bend of a step from the ray, ||W_ov^(t)||/(t eta0) and the distance of the unit vectors; A; ||W*_ov||^2.
 
-    The norm and the direction of steps that were taken count where rounding cannot have grown to matter: along
-    the ray it does not, but steps longer than about 2 would blow up what lies off it.
+    Norm and direction of single steps are used only where rounding stays small: errors along the ray do not grow, but
+    steps longer than about 2 amplify those off it.
     """
     stage, training = run.training.stage1, run.training
     values, radius, labels = _steps_from_the_ray(run)

@@ -39,7 +39,7 @@ def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
     needs = "" if start <= T else needed("T", first, T)
     truth = {Verdict.HOLDS: "true", Verdict.VIOLATED: "false"}.get(at_T.verdict, "hidden by error bars")
     at = f", at which it is {truth}" if T else ""
-    speaks = f"The statement speaks from T >= {start:.4g}; the run has T = {T}{at}."
+    range_note = f"The statement applies from T >= {start:.4g}; the run has T = {T}{at}."
     if run.departs or not isinstance(run.ov, Exact) or not run.assumption("orthonormal").holds:
         return replace(
             at_T,
@@ -48,7 +48,7 @@ def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
             first_violation=T if start <= T and at_T.verdict is Verdict.VIOLATED else None,
             informative_from=first,
             needs=needs,
-            detail=speaks,
+            detail=range_note,
         )
     square = 16 * run.ov.norm_squared_exact
     true = square > factor**2 if side == "lower" else square < factor**2
@@ -63,7 +63,7 @@ def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
         needs=needs,
         detail=(
             f"At every T all margins are T eta0/||W*_ov|| = 4 ||W*_ov|| A (sharp.stage1), and (4 ||W*_ov||)^2 = "
-            f"{square} against {factor}^2 = {factor**2}: {'true' if true else 'false'} at every T. {speaks}"
+            f"{square} against {factor}^2 = {factor**2}: {'true' if true else 'false'} at every T. {range_note}"
         ),
         witness=None if true else witness,
     )
@@ -134,10 +134,10 @@ UPPER = refuted(
     weight=Weight.ASIDE,
     wrong="Corollary 1's upper end 3A is off by a factor: all margins are 4 ||W*_ov|| A, at least 4A, at every T.",
     defence=(
-        "What follows uses that margins are Theta(A), and 'for simplicity' one A for all of them: they are one number."
+        "Later results use that margins are Theta(A), and 'for simplicity' one A for all of them: they are one number."
     ),
     hunted=2,
-    weakest="none: it is false on every dataset of which it speaks",
+    weakest="none: false on every dataset it applies to",
 )
 
 

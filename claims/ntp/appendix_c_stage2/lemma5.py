@@ -82,7 +82,7 @@ class Weights:
     Attributes
     ----------
     rise : (records,) array
-        Growth since the record before of log((1 - phi) / phi), phi the weight of an optimal token; NaN at the first.
+        Growth of log((1 - phi) / phi) since the previous record, phi the weight of an optimal token; NaN at the first.
     position : (records,) array
         log of another position's weight over that of an optimal one.
     token : (records,) array

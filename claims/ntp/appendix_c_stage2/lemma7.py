@@ -29,7 +29,7 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp.assumptions import SETTING
 
 INEQUALITY = "<grad Loss, W^(t)> >= (1 + a_t) (||W^(t)||/||W*_kq||) <grad Loss, W*_kq>"
-AUDITED_AS = "Audited as a bound on by how much the descent direction's cosine with W^(t) exceeds that with W*_kq."
+AUDITED_AS = "Audited as a bound on the cosine of the descent direction with W^(t) minus that with W*_kq."
 FORMULA = (
     r"\left\langle\nabla\mathcal L,W^{(t)}\right\rangle\ge(1+a_t)\frac{\lVert W^{(t)}\rVert}"
     r"{\lVert W^*_{kq}\rVert}\left\langle\nabla\mathcal L,W^*_{kq}\right\rangle,\quad a_t="
@@ -142,7 +142,7 @@ def _lost(run: Run, allowed: Allowed, start: float, first: int, what: str) -> Fi
     if len(t) and not run.departs and (least.lower >= largest_lead(run)).all():
         return Finding(
             Verdict.VACUOUS,
-            detail=f"{detail} The bound is beyond reach whatever it is: ||W|| is at most t eta, and the descent "
+            detail=f"{detail} The bound is vacuous in any case: ||W|| is at most t eta, and the descent "
             "direction's cosine with W*_kq at least 1/(sqrt2 ||W*_kq||).",
         )
     return Finding(Verdict.INCONCLUSIVE, detail=detail)
@@ -250,7 +250,7 @@ PRINTED = replace(
         weight=Weight.STEP,
         cause="ntp.theorem1.direction",
         wrong="Lemma 7's a_t needs 1/pi_min where it has N: the proof weighs a frequent sample against a rare one.",
-        defence="True at every frequency that data have: log(1/pi_min) up to about N L_max^2 is enough.",
+        defence="True at every realistic frequency: log(1/pi_min) up to about N L_max^2 is enough.",
         hunted=1,
         formula=UNEVEN.format(least="5000"),
         weakest=(

@@ -22,7 +22,7 @@ from marginaudit.claims.standing import Implication, Severity, proved, refuted
 from marginaudit.orders.ntp.assumptions import SETTING
 
 
-@np.errstate(over="ignore")  # of tokens that are short
+@np.errstate(over="ignore")  # for short embeddings
 def _direction_bound(run: Run, t: Steps) -> Steps:
     data = run.dataset
     return 54 * data.N * float(data.L_max) ** 4 * np.float64(run.norm_kq) ** 4 * np.log(t) ** 2 / (t * run.eta)
@@ -103,7 +103,7 @@ DIRECTION = Claim(
             "Theorem 1's bound on the direction of attention needs log(1/pi_min) where it has N: a sample of frequency "
             "e^-9000000 breaks it."
         ),
-        defence="True at every frequency that data have: pi_min >= 2 L_max^3 exp(-5 N L_max^4) is enough.",
+        defence="True at every realistic frequency: pi_min >= 2 L_max^3 exp(-5 N L_max^4) is enough.",
         hunted=24,
         formula=UNEVEN.format(least="9000000"),
         weakest=even_enough(5, "corollary 10.3"),

@@ -27,7 +27,7 @@ def _asymptotics(run: Run) -> Asymptotics:
     return found
 
 
-def _nothing_to_approach(run: Run) -> str | None:
+def _no_rate(run: Run) -> str | None:
     on_its_ray = "W_kq^(t) has the direction of W*_kq at every t, so there is no rate."
     if len(run.dataset.relations) == 1:
         return on_its_ray
@@ -83,7 +83,7 @@ RATE = Claim(
     ),
     assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
     judgement=Limit(measure=_constant, predicted=_predicted, regime=asymptotic_from, uncertainty=LAW_ERROR),
-    absent=_nothing_to_approach,
+    absent=_no_rate,
     standing=proved("docs/proofs.md#9-sharprate", "sharp.lemma6", "sharp.theorem1", hunted=16),
 )
 

@@ -87,7 +87,7 @@ def reduced(run: Run) -> Model:
         merged = merged_edges(sentence_edges(classes, run.dataset.V), len(classes.key))
         found = exact_reference(run.dataset, classes, merged, run.kq)
         if found is None:
-            raise BeyondTheRun("W*_kq is not known exactly, so neither is which pairs carry a multiplier")
+            raise BeyondTheRun("W*_kq is not known exactly, so the pairs that carry a multiplier are unknown")
         exact = found
     return Model(merged, exact, exact.support(merged))
 
@@ -122,7 +122,7 @@ def met_from(holds: Callable[[float], bool]) -> float:
     while not holds(step):
         step *= 2
         if not math.isfinite(step):
-            raise BeyondTheRun("the step from which the bound speaks is beyond the largest float64")
+            raise BeyondTheRun("the step from which the bound applies is beyond the largest float64")
     step /= 2
     while not holds(step):
         step *= NEXT_TRIED
@@ -199,7 +199,7 @@ SQUARED = Claim(
     id="sharp.theorem1.squared",
     source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 1",
     source_words=sharpened(
-        "ntp.theorem1.direction", "The order of sharp.rate with constants that are known, for steps of any size."
+        "ntp.theorem1.direction", "The order of sharp.rate with explicit constants, for steps of any size."
     ),
     statement=(
         "1 - cos(W_kq^(t), W*_kq) <= (alpha + beta log t)^2/t^2 for every t >= t_2, with alpha, beta and t_2 of "

@@ -118,7 +118,7 @@ def beyond_lemma_10_1(at: Sizes, factor: int) -> str | None:
         return NOT_LATE
     slope, rest = 32 * at.w**5 * at.rarity + 16 * at.eta * at.w**4, 16 * root_two() * at.eta * at.w**3
     enough = slope * (1 + log_t) + rest <= kappa * at.eta * log_t**2
-    return None if enough else "its threshold is before the step from which Lemma 10.1 speaks"
+    return None if enough else "its threshold is before the step from which Lemma 10.1 applies"
 
 
 def beyond_large_loss(at: Sizes, factor: int) -> str | None:
@@ -162,7 +162,7 @@ def _weight(suffix: str, constants: Constants, *, hunted: tuple[int, int]) -> tu
             "Theorem 2's threshold for t needs log(1/pi_min), whatever its c_0: a sample that is rare enough is not "
             "yet learned there."
         ),
-        defence="True at every frequency that data have: pi_min >= 2 L_max^3 exp(-230 N L_max^4) is enough.",
+        defence="True at every realistic frequency: pi_min >= 2 L_max^3 exp(-230 N L_max^4) is enough.",
         hunted=hunted[0],
         formula=UNEVEN.format(least="70000000"),
         weakest=even_enough(230, "corollary 10.2"),

@@ -78,8 +78,8 @@ FLOOR = Claim(
         "section 5.2, footnote 3 to Theorem 2",
         "For fixed W_ov^(T), the minimum loss value L* = |V| exp(-TC_0). .. L(theta^(t)) - L* <= L* TC_0 "
         "O(e^{-C_1 t}) for sufficiently large t",
-        "The minimum is over W_kq, W_ov^(T) being what stage 1 made it, at every T: it is not the printed one at those "
-        "of Theorem 2 either.",
+        "The minimum is over W_kq, at the W_ov^(T) of stage 1 and at every T; at Theorem 2's T it is not the printed "
+        "one either.",
     ),
     statement=(
         "For fixed W_ov^(T) the minimum of Loss over W_kq is V exp(-C0 T), and Loss minus that is at most that "
@@ -106,7 +106,7 @@ FLOOR = Claim(
         ),
         hunted=1,
         settings={"steps1": 50000},
-        weakest="none: it is false on every dataset of which it speaks",
+        weakest="none: false on every dataset it applies to",
     ),
     implications=(contradicts("sharp.floor", "sharp.stage1", proof=PROOF),),
 )
@@ -251,11 +251,11 @@ RATE = Claim(
     source_words=quoted(
         "section 5.2, after Theorem 2",
         "the training loss converges to its minimum value at a linear convergence rate",
-        "Linear is geometric in t: the excess over the infimum, whatever that is, ends up below c^t for a c < 1.",
+        "Linear means geometric in t: the excess over the infimum is eventually below c^t for some c < 1.",
     ),
     statement=(
-        "Loss converges linearly (geometrically in t) to its infimum over W_kq; audited by how much the log of the "
-        "excess falls a step, beside the rate eta/||W*_kq|| of `sharp.floor`."
+        "Loss converges linearly (geometrically in t) to its infimum over W_kq; audited as the fall of the log "
+        "of the excess per step, compared with the rate eta/||W*_kq|| of `sharp.floor`."
     ),
     formula=r"\limsup_{t\to\infty}\frac1t\log\left(\mathcal L-\inf\mathcal L\right)\lt0",
     assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,

@@ -71,7 +71,7 @@ EXAMPLE_1 = Claim(
     source_words=quoted(
         "section 4.1, Example 1",
         "Let the training dataset be {SVOP, VOP, OPP, PSV}. .. S >_S P. V >_V S. O >_O S, O >_O V. O >_P P.",
-        "Each sentence stands for all its prefixes as samples; the relations named are all there are.",
+        "Each sentence stands for all its prefixes as samples; the list of relations is complete.",
     ),
     statement=(
         "Sentences SVOP, VOP, OPP, PSV: collocation S>V>O>P>S; S >_S P; V >_V S; O >_O S, V; O >_P P; "

@@ -251,8 +251,8 @@ def _holds(run: Run) -> Series:
     values = []
     for query, order in run.dataset.orders.items():
         column = exact.get(query, {})
-        spoken_of = {*order.graph, *column}.difference(order.confused)  # all other entries are 0 on both sides
-        values.append(int(all(column.get(x, 0) == closed_form_value(order, x) for x in spoken_of)))
+        covered = {*order.graph, *column}.difference(order.confused)  # all other entries are 0 on both sides
+        values.append(int(all(column.get(x, 0) == closed_form_value(order, x) for x in covered)))
     return exact_series(values, label=tuple(f"query {query!r}" for query in run.dataset.orders))
 
 

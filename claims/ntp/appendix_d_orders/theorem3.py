@@ -59,7 +59,7 @@ def _gaps(run: Run) -> Series:
 def late_from(run: Run) -> float:
     """The step from which a run shows its final order; infinite if the run ends before.
 
-    Late is only where W_kq is so near W*_kq in direction, error bars included, that W*_kq's own order shows: without
+    Late means that W_kq is close enough to W*_kq in direction, error bars included, to have the order of W*_kq: without
     Assumption 3 scores may stay in the wrong order for thousands of long steps (docs/proofs.md, section 15.6).
     """
     stage, column = run.training.stage2, run.kq.optimal().scores
@@ -178,8 +178,8 @@ PRINTED = replace(
     source_words=quoted(
         "section 6, Theorem 3",
         "there exists a constant C_0 such that (x_* - x_0)^T W_kq^(t) x^q >= C_0 t, (x_0 - x)^T W_kq^(t) x^q >= C_0 t",
-        "From some t on, with one C > 0 from there. It is proved for more than what is printed, where prefixes of "
-        "samples are samples (section 3) and eta <= O(1) (Theorem 1): for any data and for steps of any size.",
+        "From some t on, with one C > 0. In print prefixes of samples are samples (section 3) and eta <= O(1) "
+        "(Theorem 1); the proof covers any data and any step size.",
         reconstructed=RECONSTRUCTED,
     ),
     standing=proved(

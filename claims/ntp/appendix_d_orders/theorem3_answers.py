@@ -91,7 +91,7 @@ def least_leads(run: Run) -> tuple[Floats, Floats]:
         labels = {n[x] for x in order.non_comparable}
 
         def lead(others: Sequence[Token], order: QueryOrder = order, labels: set[Token] = labels) -> Floats:
-            """Lead over the best of the other tokens; each of them has the next token of some x_0, or none has."""
+            """Lead of the best x_0 that shares no next token with ``others`` over the best of them."""
             q, avoided = index[order.query], {n[x] for x in others} & labels
             middles = [x for x in order.non_comparable if n[x] not in avoided]
             if not (others and middles):
@@ -112,8 +112,8 @@ def right_from(run: Run, length: int) -> int | str:
 
     All margins of W_ov are one A, so the answer is n of the token with the most attention: x_0 wins when
     s_0 - s_x > log c, by more than the error of scores, for the most copies c of each non-optimal x that a sentence of
-    that length holds. "or earlier" where the error of scores leaves the record before open, "never" where a sentence is
-    surely answered otherwise at the last record, "open" where the error of scores leaves that open.
+    that length holds. "or earlier" if the previous record is undecided within the error of scores; "never" if a
+    sentence is certainly answered otherwise at the last record; "open" if that record is undecided.
     """
     step, error = run.training.stage2.step, score_error(run)
     room = np.full(len(step), np.inf)
@@ -130,10 +130,10 @@ def right_from(run: Run, length: int) -> int | str:
 
 @dataclass(frozen=True)
 class Tried:
-    """Result of putting sentences through the model one by one.
+    """Result of running sentences through the model.
 
-    ``longest`` is the length up to which all were; ``least`` the smallest probability of n(x_0) among those that are
-    answered right; ``unsure`` counts those of which the error bars leave it open.
+    ``longest``: all sentences up to this length were run. ``least``: smallest probability of n(x_0) among right
+    answers. ``unsure``: number of sentences undecided within error bars.
     """
 
     count: int
@@ -160,7 +160,7 @@ def put_through(run: Run, record: int) -> Tried:
         for sentence in batch:
             middle, *others = (index[x] for x in sentence)
             scores = S[:, index[sentence[-1]]]
-            # in attention, of which the probabilities may not show the difference
+            # lead in attention: differences of probabilities may be lost to rounding
             lead = float(scores[middle] - max(scores[x] + math.log(c) for x, c in Counter(others).items()))
             unsure += -error < lead <= error
             if lead > error:
@@ -176,7 +176,7 @@ def put_through(run: Run, record: int) -> Tried:
 def summary(run: Run, record: int) -> str:
     """Note for the report: the first step with right answers, and the result of `put_through`."""
     if np.isinf(score_error(run)[record]):
-        return f"At t = {int(run.training.stage2.step[record])} the scores are not known: float64 lost them."
+        return f"At t = {int(run.training.stage2.step[record])} the scores are unknown: float64 lost them."
     steps = ", ".join(f"{length}: {right_from(run, length)}" for length in LENGTHS)
     tried = put_through(run, record)
     t = int(run.training.stage2.step[record])
@@ -193,4 +193,4 @@ def summary(run: Run, record: int) -> str:
         if tried.count
         else f"Those of 2 tokens are more than {MOST_SENTENCES} already, and none was put through the model."
     )
-    return f"All sentences of up to so many tokens are answered n(x_0) from step: {steps}. {through_the_model}{several}"
+    return f"First step with all answers n(x_0), by length: {steps}. {through_the_model}{several}"

@@ -40,9 +40,9 @@ def rivals(run: Run) -> list[QueryOrder]:
 class Rival:
     """Copies of a non-optimal ``other`` beside x_0, which is ``middle``, in a sentence that ends in the query.
 
-    With c copies the attention of x against that of x_0 is as c to exp(lead), the lead s_0 - s_x known within
-    ``radius``. Where answers follow attention, from c = exp(lead) on the sentence is not answered n(x_0), whatever
-    else it holds (in a tie n(x) has as much probability).
+    With c copies the ratio of attention of x to that of x_0 is c exp(-lead), with the lead s_0 - s_x known within
+    ``radius``. Where answers follow attention, a sentence with c >= exp(lead) is not answered n(x_0), whatever its
+    other tokens (in a tie n(x) is equally probable).
     """
 
     query: Token
@@ -68,10 +68,10 @@ class Misled:
     Attributes
     ----------
     copies : int or None
-        The fewest that surely reach the attention of x_0; None for more than `BUILDABLE`.
+        The least number that certainly reaches the attention of x_0; None above `BUILDABLE`.
     answered_below : int or None
-        All sentences of fewer tokens are answered n(x_0): the length of that sentence but where the error bars
-        leave open whether a shorter one is. None where the copies are.
+        All sentences with fewer tokens are answered n(x_0). Equal to `length`, unless shorter sentences are undecided
+        within error bars; None if ``copies`` is None.
     """
 
     rival: Rival
@@ -80,7 +80,7 @@ class Misled:
 
     @property
     def length(self) -> int | None:
-        """The number of tokens; None if ``copies`` is."""
+        """The number of tokens; None if ``copies`` is None."""
         return None if self.copies is None else self.rival.length(self.copies)
 
 

@@ -95,7 +95,7 @@ def _put_through(run: Run, rival: Rival, copies: int, record: int) -> tuple[bool
 def _length_in_words(rival: Rival) -> str:
     """exp of an interval: both ends in six digits, or one if they agree."""
     if not np.isfinite(rival.radius):
-        return "so many that float64 does not tell them"
+        return "more than float64 can count"
     ends = dict.fromkeys(f"{end:.6g}" for end in (rival.lead - rival.radius, rival.lead + rival.radius))
     return f"exp({' to '.join(ends)})"
 
@@ -133,7 +133,7 @@ PRINTED = Claim(
         "High probability is at least 1 - eps, as in the proof, with constants that serve every eps and every such "
         'sentence. A sentence has at most L_max tokens (section 3: "We assume that the maximum length of sentences is '
         'L_max"); x_0 may be repeated, as in the proof (appendix D.2), the query is one of the non-optimal tokens. '
-        "It is proved for more than what is printed: whether or not prefixes are samples, for steps of any size.",
+        "The proof covers any step size, and data whose prefixes are no samples.",
         reconstructed=RECONSTRUCTED,
     ),
     statement=(
@@ -154,7 +154,7 @@ PRINTED = Claim(
     standing=proved("docs/proofs.md#153-ntptheorem3prediction", "ntp.theorem3.order", "sharp.stage1", hunted=160),
 )
 
-PROOF = "docs/proofs.md#157-ntptheorem3predictionany-length-is-false-wherever-it-speaks"
+PROOF = "docs/proofs.md#157-ntptheorem3predictionany-length-is-false-wherever-it-applies"
 
 ANY_LENGTH = Claim(
     id="ntp.theorem3.prediction.any-length",
@@ -181,8 +181,8 @@ ANY_LENGTH = Claim(
     instead=(
         r"of sentences of at most $L_{\max}$ tokens it is true: ntp.theorem3.prediction. At any $t$ it is true of "
         "those with fewer than $e^{s_0-s_x}$ copies of each other token $x$, $s$ the scores under $q$; that number "
-        "grows geometrically in $t$ (ntp.theorem3.order). The detail says from which step on which lengths are "
-        "answered right."
+        "grows geometrically in $t$ (ntp.theorem3.order). The detail has the first step with right answers "
+        "by length."
     ),
 )
 

@@ -164,7 +164,7 @@ LEMMA1 = Claim(
     source_words=quoted(
         "section 3.1, Lemma 1, eq. 3; appendix C",
         "The gradient dynamics of Eqn. 2 with batchsize 1 is: Y-dot = eta_Y LN(X^T b_T)(x_{T+1} - alpha)^T, Z-dot = ..",
-        "The derivatives of the log-likelihood of one sequence. That rows sum to zero is said after the lemma.",
+        "The derivatives of the log-likelihood of one sequence. The text after the lemma adds that rows sum to zero.",
     ),
 )
 

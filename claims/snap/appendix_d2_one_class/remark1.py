@@ -81,7 +81,7 @@ def flow(run: ClassRun) -> tuple[Series, Series]:
 
     From features F of one token that all classes share and one of each class's own, so that all overlaps are the
     dataset's rho exactly, with Y = F (I-E') W, one logit at a time; tokens that are no next token share a column. The
-    power series in tau leaves nothing out. Both are the speed of W over eta_Y/(K S).
+    power series in tau is exact. Both are the speed of W over eta_Y/(K S).
     """
     K, M = min(run.K, MOST_CLASSES), run.M
     found: list[flint.arb] = []

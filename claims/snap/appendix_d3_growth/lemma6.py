@@ -35,7 +35,7 @@ def ode_times(run: ClassRun) -> Series:
     rate = run.M - 1 + np.exp(x.value[:, np.newaxis] * part)
     scale = run.M * run.eta_Y
     time = x.value / (2 * PANELS) * (rate @ np.tile(weight, PANELS)) / scale
-    # the nodes, weights and sums are off by a few roundings each, exp by those of its argument besides
+    # nodes, weights and sums have a few roundings each, exp also those of its argument
     rounding = (FORMULA_ROUNDING + 8 * np.finfo(float).eps * (1 + x.value)) * time
     return series(
         time, radius=(run.M - 1 + np.exp(x.value)) / scale * x.error + rounding, step=run.steps, label=_labels(s)

@@ -87,7 +87,7 @@ LEMMA7_GAP = Claim(
     source_words=quoted(
         "appendix D.3, Lemma 7 (a)",
         "0 <= h*(s) - h(s) <= 2 eta_Y/M .. c = Theta(1) such that for any s <= ln(M)/eta_Y, h(s+c) >= h*(s) >= h(s)",
-        "A constant is one c for every s, M and eta_Y that are spoken of.",
+        "A constant is one c for every s, M and eta_Y in the lemma's range.",
     ),
 )
 

@@ -171,7 +171,7 @@ LEMMA9_SCAN_REDERIVED = Claim(
     ),
     absent=beyond_steps,
     standing=proved(SCAN_PROOF, "snap.lemma6", "snap.lemma8.rederived", hunted=418),
-    source_words=rederived("snap.lemma9.scan", "exp(Mh) <= (M-1) M h from a time on that is named."),
+    source_words=rederived("snap.lemma9.scan", "exp(Mh) <= (M-1) M h from an explicit time on."),
 )
 
 LEMMA9_SNAP = Claim(

@@ -18,11 +18,11 @@ from marginaudit.claims.snap.appendix_d4_sampled_classes.corollary1_steps import
     along_M,
     along_rate,
     along_residual,
-    first_spoken_of,
+    covered,
+    first_covered,
     largest_residual,
     least_for_any,
     rate,
-    spoken_of,
     steps_enough,
     undrawn,
 )
@@ -84,7 +84,7 @@ def sigmas(run: ClassRun, delta: float, *, late: bool, any_delta: bool = False) 
     step = found.step
     kept = step >= (late_from(run, delta, step) if late else 0)
     if not any_delta:
-        kept &= spoken_of(step, run.K, delta)
+        kept &= covered(step, run.K, delta)
     if not kept.any():
         also = " and N >> K(sqrt(N ln(1/delta)) + 2(1+omega_1) ln M/eta_Y)" if late else ""
         raise BeyondTheRun(f"N-bar >> Delta{also} is not met by t = {step[-1]}")
@@ -131,7 +131,7 @@ def stepped_sigma_beyond(run: ClassRun, *, late: bool) -> Chances:
     least, most = (replace(at, x=end, excess=np.expm1(end)) for end in (x.value - x.error, x.value + x.error))
 
     def missed(delta: float) -> Missed:
-        reached = spoken_of(at.N, run.K, delta)
+        reached = covered(at.N, run.K, delta)
         if late:
             reached &= late_from(run, delta, at.N) <= at.N
         N = at.N[reached]
@@ -189,8 +189,8 @@ COROLLARY1 = Claim(
                 measure=along_rate, shape=lambda run, x: rate(run, LARGE_M, 1 / x, largest_residual(run))
             ),
             "Steps for each delta": Bounded(
-                measure=lambda run: steps_enough(run, first_spoken_of)[0],
-                upper=lambda run, _: steps_enough(run, first_spoken_of)[1],
+                measure=lambda run: steps_enough(run, first_covered)[0],
+                upper=lambda run, _: steps_enough(run, first_covered)[1],
             ),
         },
         note=leading,
@@ -278,7 +278,7 @@ COROLLARY1_REDERIVED = Claim(
     standing=proved(REDERIVED_PROOF, "snap.lemma5", "snap.lemma6", "snap.lemma12.rederived", hunted=4),
     source_words=rederived(
         "snap.corollary1",
-        "Any delta, of which the number of steps is to know, the continuous h, and explicit constants.",
+        "Any delta, on which the number of steps depends, the continuous h, and explicit constants.",
     ),
 )
 

@@ -56,10 +56,10 @@ def first_steps(K: int, delta: float) -> int:
     least = max(MUCH_GREATER * K**2, floor((half + sqrt(max(half**2 - K, 0.0))) ** 2 * (1 - 1e-12)))
     surely = max(least, ceil((half + sqrt(half**2 + MUCH_GREATER * K)) ** 2 * (1 + 1e-12)))
     N = np.arange(least, surely + 1)
-    return int(N[np.argmax(spoken_of(N, K, delta))])
+    return int(N[np.argmax(covered(N, K, delta))])
 
 
-def spoken_of(N: NDArray[np.int64], K: int, delta: float) -> NDArray[np.bool_]:
+def covered(N: NDArray[np.int64], K: int, delta: float) -> NDArray[np.bool_]:
     """Whether N-bar >= 10 Delta."""
     return np.asarray(MUCH_GREATER * radius_of(N, delta) <= -(-N // K))
 
@@ -119,7 +119,7 @@ def undrawn(run: ClassRun) -> Series:
     return by_formula(np.floor(EVIDENCE / -np.log1p(-1 / run.K)), step=EVIDENCE, clock="ln(1/delta)")
 
 
-def first_spoken_of(run: ClassRun, delta: float) -> float:
+def first_covered(run: ClassRun, delta: float) -> float:
     """``least_for`` this delta alone: the first N covered by Corollary 1."""
     return first_steps(run.K, delta)
 

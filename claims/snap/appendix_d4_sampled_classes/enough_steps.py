@@ -47,20 +47,20 @@ def steps_from(first: float, farthest: float = 0.0) -> Integers:
         N is too large for binomial tails in float64.
     """
     if first * 1e3 > FARTHEST:
-        raise BeyondTheRun(f"it speaks from N = {first:.4g} on, beyond which no chance is computed here")
+        raise BeyondTheRun(f"it applies from N = {first:.4g} on, too large for computed probabilities")
     decades = max(DECADES, log10(max(farthest, first) / first))
     last = min(first * 10.0**decades, FARTHEST)
     return np.unique(np.ceil(np.geomspace(first, last, ceil(A_DECADE * decades) + 1)).astype(np.int64))
 
 
-def nothing_fluctuates(run: ClassRun) -> str | None:
+def deterministic_counts(run: ClassRun) -> str | None:
     """Reason why the counts are deterministic, or None."""
     return "There is one class, N_n = N, and nothing fluctuates." if run.K == 1 else None
 
 
 def no_fluctuation(run: ClassRun) -> str | None:
     """Reason why the counts are deterministic or h is not computed, or None."""
-    return nothing_fluctuates(run) or no_growth(run)
+    return deterministic_counts(run) or no_growth(run)
 
 
 def no_transition(run: ClassRun) -> str | None:

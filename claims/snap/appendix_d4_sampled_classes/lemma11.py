@@ -106,14 +106,14 @@ def slow_turns(run: ClassRun) -> Chances:
     return _early(run, each, lambda at, delta: MUCH_GREATER * third_of_rate(at, delta) <= np.log(at.M))
 
 
-def _early(run: ClassRun, each: list[Means], spoken_of: Callable[[Means, float], NDArray[np.bool_]]) -> Chances:
+def _early(run: ClassRun, each: list[Means], covered: Callable[[Means, float], NDArray[np.bool_]]) -> Chances:
     """Series over several M, at the N and delta of the statement."""
     columns = zip(*((m.N, m.mean, m.x, m.excess, m.M) for m in each), strict=True)
     N, mean, x, excess, M = (np.concatenate(column) for column in columns)
     every = Means(N, mean, x, excess, M, run.eta_Y)
 
     def missed(delta: float) -> Missed:
-        at = every.taken(spoken_of(every, delta))
+        at = every.taken(covered(every, delta))
         names = (f"M = {M:.0f}, N = {N}" for M, N in zip(at.M, at.N, strict=True))
         return at.N, like_share(at, EARLY * third_of_rate(at, delta)), names
 

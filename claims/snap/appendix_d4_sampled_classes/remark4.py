@@ -10,7 +10,7 @@ from marginaudit.claims.judgements import Limit, Parts
 from marginaudit.claims.quotation import quoted
 from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import Series, by_formula
-from marginaudit.claims.snap.appendix_d4_sampled_classes.enough_steps import enough, enough_steps, nothing_fluctuates
+from marginaudit.claims.snap.appendix_d4_sampled_classes.enough_steps import deterministic_counts, enough, enough_steps
 from marginaudit.claims.snap.chances import Chances, chances, rarely
 from marginaudit.claims.snap.readings import MUCH, PAGE
 from marginaudit.claims.snap.run import ClassRun
@@ -76,7 +76,7 @@ REMARK4 = Claim(
         },
         note=_from_where,
     ),
-    absent=nothing_fluctuates,
+    absent=deterministic_counts,
     standing=proved(PAGE + "83-snapremark4", "snap.lemma10.rederived", hunted=127),
     source_words=quoted(
         "appendix D.4, Remark 4, eq. 60",

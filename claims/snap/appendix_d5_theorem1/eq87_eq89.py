@@ -65,7 +65,7 @@ def printed_bounds(run: ClassRun, _: Floats) -> Floats:
     return np.repeat(np.concatenate([first, np.full(len(with_small_delta_1(run)), 3 / run.M)]), run.K)
 
 
-def beside_E_prime(equation: int, delta: int, identity: str, formula: str, *, place: str, reading: str) -> Claim:
+def near_E_prime(equation: int, delta: int, identity: str, formula: str, *, place: str, reading: str) -> Claim:
     """Claim that iota or beta is 1 - E'_nn or E'_nn', up to delta_2 or delta_3."""
     return Claim(
         id=f"snap.eq{equation}",
@@ -93,7 +93,7 @@ def beside_E_prime(equation: int, delta: int, identity: str, formula: str, *, pl
     )
 
 
-EQ87 = beside_E_prime(
+EQ87 = near_E_prime(
     87,
     2,
     "iota_n = (1+sigma) [(1-E'_nn) (1+delta_1) + delta_2]",
@@ -103,7 +103,7 @@ EQ87 = beside_E_prime(
     "where it is largest, and at most 0.1 where it is much smaller than 1, as the text before has it.",
 )
 
-EQ89 = beside_E_prime(
+EQ89 = near_E_prime(
     89,
     3,
     "beta_nn' = (1+sigma) [E'_nn' (1+delta_1) + delta_3]",

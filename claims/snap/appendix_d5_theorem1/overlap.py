@@ -105,6 +105,6 @@ def some_not_positive(run: ClassRun) -> str | None:
     return no_pair(run) or (None if all_positive(run) else NOT_POSITIVE)
 
 
-def none_not_positive(run: ClassRun) -> str | None:
+def no_known_nonpositive(run: ClassRun) -> str | None:
     """Reason why no off-diagonal E'_nk at Z = 0 is known to be 0 or below, or None."""
     return no_pair(run) or (None if all_positive(run) is False else POSITIVE)

@@ -17,7 +17,7 @@ from marginaudit.claims.series import Series, series
 from marginaudit.claims.snap.appendix_d5_theorem1.overlap import (
     NOT_POSITIVE,
     POSITIVE,
-    none_not_positive,
+    no_known_nonpositive,
     some_not_positive,
 )
 from marginaudit.claims.snap.appendix_d5_theorem1.theorem1 import ASSUMPTIONS
@@ -115,12 +115,12 @@ A = Claim(
     source_words=quoted(
         "section 4, Theorem 1 (a); appendix D.5",
         A_QUOTATION,
-        '"Any t" is any of which the theorem speaks, after t >> K^2 steps, but for the chance of draws that the source '
-        f"leaves out; it is to vanish exponentially in t/K. {IN_RANGE_R}; t >= 10 K^2.",
+        '"Any t" is any t that the theorem covers, t >> K^2, except for draws that the source omits; their probability '
+        f"has to vanish exponentially in t/K. {IN_RANGE_R}; t >= 10 K^2.",
     ),
     statement=(
         "Xi_n = gamma times the sum over n' != n of beta_nn' f_n^T f_n' is positive for every n after t >> K^2 steps, "
-        "but for draws whose chance is at most K (e^(-.64 t/K) + e^(-2.5 t/K)); beta is what the gradient has."
+        "except for draws of probability at most K (e^(-.64 t/K) + e^(-2.5 t/K)); beta is what the gradient has."
     ),
     formula=r"\xi_n(t)=\gamma(t)\sum_{n'\ne n}\beta_{nn'}(t)f_n^\top f_{n'}\gt 0,\qquad t\gg K^2",
     assumptions=ASSUMPTIONS,
@@ -203,7 +203,7 @@ A_ANY_T = variant(
             "snap.theorem1.form.rederived",
             condition=NOT_POSITIVE,
             proof=ANY_T_PROOF,
-            unmet=none_not_positive,
+            unmet=no_known_nonpositive,
         ),
         Implication(
             sources=("snap.theorem1.form.rederived",), condition=POSITIVE, proof=ANY_T_PROOF, unmet=some_not_positive

@@ -9,8 +9,8 @@ from marginaudit.claims.snap.appendix_e_attention.eq10 import EQ_10, FLOW, commo
 from marginaudit.claims.snap.appendix_e_attention.token_gains import (
     SYMMETRIC,
     lose,
+    no_common_gains,
     not_equal,
-    nothing_common,
     symmetric,
 )
 from marginaudit.claims.snap.conditions import THEOREM_5, slow_decoder
@@ -24,7 +24,7 @@ PROOF = PAGE + "73-snapcorollary2"
 ANY_CLASSES_PROOF = PAGE + "42-snapcorollary2any-classes"
 
 
-def nobody_gains(run: ClassRun) -> str | None:
+def no_common_gain(run: ClassRun) -> str | None:
     """Reason why no common token is known to gain at Z = 0, or None: eq. 10 over eta_Z gamma in ball arithmetic."""
     import flint
     from flint import arb
@@ -50,10 +50,10 @@ def nobody_gains(run: ClassRun) -> str | None:
             for l in common:  # noqa: E741
                 if sum((F[l, n] * (F[l, n] * xi[n] - heard[l, n]) for n in members), arb(0)) > 0:
                     return None
-    return "where Z = 0 no common token is seen to gain"
+    return "at Z = 0 no common token is known to gain"
 
 
-def nobody_stays(run: ClassRun) -> str | None:
+def no_constant_common(run: ClassRun) -> str | None:
     """Reason why no query is known to have a constant common token, or None.
 
     Under a query whose classes have single tokens, or the same tokens in every class, attention is constant.
@@ -65,7 +65,7 @@ def nobody_stays(run: ClassRun) -> str | None:
             data.contextual[token] in common for own in supports for token in own
         ):
             return None
-    return "under every query with common tokens some class tells its tokens apart"
+    return "no query with common tokens has constant attention"
 
 
 def not_as_in_corollary_2(run: ClassRun) -> str | None:
@@ -94,7 +94,7 @@ COROLLARY2 = Claim(
     assumptions=(*THEOREM_5, *SYMMETRIC),
     standing=proved(PROOF, "snap.theorem1.form.rederived", hunted=5),
     judgement=lose("Common tokens", common_pairs, from_zero=True),
-    absent=lambda run: slow_decoder(run) or nothing_common(run),
+    absent=lambda run: slow_decoder(run) or no_common_gains(run),
 )
 
 ANY_CLASSES = variant(
@@ -104,7 +104,7 @@ ANY_CLASSES = variant(
     source=f"{COROLLARY2.source} without its conditions (1) to (3)",
     statement=f"From Z(0) = 0, under eq. 10 every common token loses at every t > 0, whatever the classes; {EQ_10}.",
     assumptions=THEOREM_5,
-    absent=nothing_common,
+    absent=no_common_gains,
     standing=refuted(
         ANY_CLASSES_PROOF,
         severity=Severity.ORDINARY,
@@ -120,14 +120,14 @@ ANY_CLASSES = variant(
             "snap.lemma14",
             condition="where Z = 0 a common token gains",
             proof=ANY_CLASSES_PROOF,
-            unmet=nobody_gains,
-            unseen="float64 hides the sign where Z = 0",
+            unmet=no_common_gain,
+            unseen="float64 hides the sign at Z = 0",
         ),
         contradicts(
             condition="under a query with a common token each class's tokens are alike in every class: none moves",
             proof=ANY_CLASSES_PROOF,
-            unmet=nobody_stays,
-            unseen="float64 does not tell 0 from what is near",
+            unmet=no_constant_common,
+            unseen="float64 cannot separate 0 from nearby values",
         ),
         Implication(
             sources=("snap.theorem1.form.rederived",),

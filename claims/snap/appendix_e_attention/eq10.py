@@ -36,16 +36,16 @@ EQ_10 = (
 """Reading of eq. 10 for judging statements on it."""
 
 AT_THE_TIME = (
-    "From t = 1 on: at t = 0 gamma is 0. Assumption 2 is asked for at the t of which it is spoken, and theta and "
-    f"sigma of Theorem 1 are 0. {FAST_DECODER}"
+    "From t = 1 on: at t = 0 gamma is 0. Assumption 2 is required at each t of the statement, and theta "
+    f"and sigma of Theorem 1 are 0. {FAST_DECODER}"
 )
 """Reading of printed statements that require Assumption 2."""
 
-FROM_ZERO = "Assumption 2 at Z = 0 alone, and then for all t to the last that is recorded."
+FROM_ZERO = "Assumption 2 at Z = 0 alone, for all t up to the last recorded one."
 """Reading of their stronger variants."""
 
 FLOW = (
-    "For t > 0: at t = 0 gamma is 0. Assumption 2 is asked for at Z = 0 alone, and theta and sigma of Theorem 1 are "
+    "For t > 0: at t = 0 gamma is 0. Assumption 2 is required at Z = 0 alone, and theta and sigma of Theorem 1 are "
     f"0. {FAST_DECODER}"
 )
 """Reading of printed statements that require Assumption 2 at the start."""

@@ -34,7 +34,7 @@ def dominated(run: ClassRun) -> list[tuple[int, str, str]]:
     return [found[i] for i in evenly_spaced(len(found), MOST_PAIRS)] if found else []
 
 
-def nothing_dominated(run: ClassRun) -> str | None:
+def no_dominance(run: ClassRun) -> str | None:
     """Reason why no distinct token outgrows another, or None; else see `no_path`."""
     if not dominated(run):
         return "No class has two distinct tokens of which one is more probable than all others."
@@ -123,7 +123,7 @@ EQ112 = Claim(
             "Above 0": Bounded(measure=lambda run: replace(both_sides(run)[0], step=None), lower=above_zero),
         }
     ),
-    absent=lambda run: slow_decoder(run) or nothing_dominated(run),
+    absent=lambda run: slow_decoder(run) or no_dominance(run),
     instead=(
         r"It is twice that, as the derivative of $e^{2z}$ is $2e^{2z}\dot z$ (snap.eq112.rederived). It has the sign "
         r"of $\xi_n$, and the proof needs no more."
@@ -142,7 +142,7 @@ EQ112_REDERIVED = Claim(
     assumptions=("uniform_classes",),
     standing=proved(PROOF, "snap.theorem3.gain", hunted=5),
     judgement=Equal(measure=lambda run: well_known(run)[0], expected=lambda run: well_known(run)[1]),
-    absent=nothing_dominated,
+    absent=no_dominance,
 )
 
 CLAIMS: tuple[Claim, ...] = (EQ112, EQ112_REDERIVED)

@@ -165,7 +165,7 @@ def whole_runs(run: ClassRun) -> str:
     )
 
 
-def nothing_moves(run: ClassRun) -> str | None:
+def no_motion(run: ClassRun) -> str | None:
     """Reason why z-dot at Z = 0 is not known to differ from 0, or None."""
     if not any(distinct_tokens(run.dataset).values()):
         return "no class has a distinct token"
@@ -206,14 +206,14 @@ LEMMA4 = Claim(
             "snap.theorem3.growth",
             "snap.eq13",
         ),
-        remains="They are about eq. 10 itself, along which they stay; of SGD they speak with eta_Z/K for eta_Z.",
+        remains="They are about eq. 10 itself, and stay true of it; for SGD, eta_Z/K replaces eta_Z.",
     ),
     implications=(
         contradicts(
             "snap.lemma4.rederived",
             condition="there are two classes and some z-dot is not 0",
             proof=PROOF,
-            unmet=nothing_moves,
+            unmet=no_motion,
             unseen=ROUNDED,
         ),
     ),

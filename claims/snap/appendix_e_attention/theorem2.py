@@ -12,8 +12,8 @@ from marginaudit.claims.snap.appendix_e_attention.eq10 import (
 from marginaudit.claims.snap.appendix_e_attention.token_gains import (
     gain,
     lose,
-    nothing_common,
-    nothing_distinct,
+    no_common_gains,
+    no_distinct_gains,
     positive_along_eq_10,
 )
 from marginaudit.claims.snap.conditions import THEOREM_5, not_three_classes, slow_decoder
@@ -57,7 +57,7 @@ DISTINCT = Claim(
     assumptions=("uniform_classes",),
     standing=proved(PROOF, "snap.theorem1.form.rederived", "snap.lemma16", hunted=7),
     judgement=gain("Distinct tokens", from_zero=False),
-    absent=lambda run: slow_decoder(run) or nothing_distinct(run) or assumption_2_never_met(run),
+    absent=lambda run: slow_decoder(run) or no_distinct_gains(run) or assumption_2_never_met(run),
 )
 
 DISTINCT_FROM_ZERO = variant(
@@ -73,7 +73,7 @@ DISTINCT_FROM_ZERO = variant(
     standing=unsettled(FOUR_CLASSES, hunted=28),
     implications=(*positive_along_eq_10("72-snaptheorem2distinctfrom-zero-where-71-applies"), THREE_CLASSES),
     judgement=gain("Distinct tokens", from_zero=True),
-    absent=nothing_distinct,
+    absent=no_distinct_gains,
 )
 
 COMMON = Claim(
@@ -93,7 +93,7 @@ COMMON = Claim(
     assumptions=("uniform_classes", *ONE_COMMON),
     standing=proved(PROOF, "snap.theorem2.distinct", hunted=25),
     judgement=lose("The common token", common_beside_distinct, from_zero=False),
-    absent=lambda run: slow_decoder(run) or nothing_common(run) or assumption_2_never_met(run),
+    absent=lambda run: slow_decoder(run) or no_common_gains(run) or assumption_2_never_met(run),
 )
 
 COMMON_FROM_ZERO = variant(
@@ -108,7 +108,7 @@ COMMON_FROM_ZERO = variant(
     assumptions=(*THEOREM_5, *ONE_COMMON),
     standing=proved(PAGE + "78-snaptheorem2commonfrom-zero", "snap.theorem1.form.rederived", "snap.lemma16", hunted=18),
     judgement=lose("The common token", common_beside_distinct, from_zero=True),
-    absent=nothing_common,
+    absent=no_common_gains,
 )
 
 CLAIMS: tuple[Claim, ...] = (DISTINCT, DISTINCT_FROM_ZERO, COMMON, COMMON_FROM_ZERO)

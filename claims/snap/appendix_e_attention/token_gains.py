@@ -75,13 +75,13 @@ def starting(run: ClassRun, pairs: Pairs) -> Series:
     return series(found.value, radius=found.error, label=label)
 
 
-def nothing_distinct(run: ClassRun) -> str | None:
+def no_distinct_gains(run: ClassRun) -> str | None:
     """Reason why the statement on distinct tokens does not apply, or None; see `no_gains`."""
     none = None if any(distinct_tokens(run.dataset).values()) else "No class has a distinct token."
     return no_equation(run) or none or no_gains(run)
 
 
-def nothing_common(run: ClassRun) -> str | None:
+def no_common_gains(run: ClassRun) -> str | None:
     """Reason why the statement on common tokens does not apply, or None; see `no_gains`."""
     none = None if common_tokens(run.dataset) else "No two classes share a token."
     return no_equation(run) or none or no_gains(run)

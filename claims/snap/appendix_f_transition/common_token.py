@@ -221,6 +221,6 @@ def gap(run: ClassRun) -> str:
     early, late = run.transition, run.snap_start
     B = growth(run, (early, late)).value
     return (
-        f"C0 = {C0(run):.6g}. Between t_0' = {early:.4g} and t_0 = {late:.4g}, of which it says nothing, B goes from "
+        f"C0 = {C0(run):.6g}. Between t_0' = {early:.4g} and t_0 = {late:.4g}, outside the theorem, B goes from "
         f"{B[0]:.6g} to {B[1]:.6g}; gamma is largest at t = {fastest(run, 1.0):.4g}."
     )

@@ -127,7 +127,7 @@ EQ13 = Claim(
     absent=lambda run: slow_decoder(run) or no_weaker(run),
     instead=(
         r"$\dot z=-K(K-1)\rho_0^{-4}\eta_Z\gamma e^{4z}$ and $\xi_n=(K-1)\rho_0^{-4}\gamma e^{4z}$: a class meets "
-        "$K-1$ others, and $z$ hears of $K$ classes (snap.eq13.rederived)."
+        "$K-1$ others, and $z$ sums over $K$ classes (snap.eq13.rederived)."
     ),
 )
 

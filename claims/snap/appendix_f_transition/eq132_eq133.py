@@ -60,7 +60,7 @@ EQ132 = Claim(
         "appendix F, (3), eq. 132",
         "B_n(t) = (1+o(1)) [(1/2) lnln(M eta_Y t/K) + (1/4) ln(2K (M-1)^2 M^{-2} nu^{-1})]",
         f"{IN_RANGE_R} (Remark 3). {FAST_DECODER} In the limit of t, all else fixed. "
-        "The t from where it is said to speak, (M eta_Y)^-1 exp(1/sqrt(2 nu)), is "
+        "Its stated range, t from (M eta_Y)^-1 exp(1/sqrt(2 nu)) on, is "
         "not judged: by eq. 131 it would have nu for 1/nu, and K.",
     ),
     statement=(

@@ -191,7 +191,7 @@ def not_its_grid(run: ClassRun) -> str | None:
     if run.departs:
         return "It is about a grid of many trainings, and the file is of one."
     if not is_syn_medium(run.dataset):
-        return "It speaks of Syn-Medium, and these are other classes."
+        return "The figure is about Syn-Medium, and these are other classes."
     if len(run.dataset.queries) > max(NUM_LAST):
         raise BeyondTheRun(f"Syn-Medium is trained on here with at most {max(NUM_LAST)} queries")
     return None

@@ -42,8 +42,8 @@ class Points:
     name : str
     x : rows of numbers
     y : labels, 1 or -1
-    held_x, held_y : points on which nothing is trained
-    start : w(0) unless a run is told another; () for 0
+    held_x, held_y : held-out points, not trained on
+    start : default w(0) of a run; () for 0
     """
 
     name: str

@@ -127,10 +127,10 @@ def _hatch_vacuous(axis: "Axes", top: float) -> None:
 
 
 def _draw_bound(axis: "Axes", step: Floats, bound: Floats, colour: str) -> None:
-    says = bound < MOST
-    turn = int(np.argmax(says)) if says.any() else len(bound) - 1
+    informative = bound < MOST
+    turn = int(np.argmax(informative)) if informative.any() else len(bound) - 1
     axis.plot(step[: turn + 1], bound[: turn + 1], color=colour, lw=1.3, ls=(0, (2, 2)))
-    if says.any():
+    if informative.any():
         axis.plot(step[turn:], bound[turn:], color=colour, lw=1.8)
 
 

@@ -9,7 +9,7 @@ from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, SHARPER,
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LABELS = {"vocabulary": "tokens told apart", "length": "longest sample", "sentences": "sentences"}
+LABELS = {"vocabulary": "vocabulary", "length": "longest sample", "sentences": "sentences"}
 
 
 @styled

@@ -21,10 +21,10 @@ BOUNDS: dict[Stage, dict[str, Claim]] = {
     "stage1": {"bound": proposition1.DIRECTION},
     "stage2": {"bound": theorem1.DIRECTION, "sharp_bound": theorem1.SHARP},
 }
-"""The claims whose measure and bounds the columns are."""
+"""Claims with the measured quantities and bounds of the columns."""
 
 LARGEST = 2
-"""The most that 1 - cos can be."""
+"""Largest possible 1 - cos."""
 
 
 class Direction(Table):
@@ -117,13 +117,13 @@ def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
         notes.append(f"Beyond T = {run.config.steps1} by the closed form of stage 1 (Proposition 1, sharper).")
     for column, assumption in unmet.items():
         if assumption:
-            notes.append(f"Assumption {assumption} fails, so {HEADERS[stage][COLUMN[column]]} says nothing here.")
+            notes.append(f"Assumption {assumption} fails, so {HEADERS[stage][COLUMN[column]]} does not apply.")
     return rows, notes
 
 
 def _absent(run: Run, stage: Stage, claim: Claim) -> str | None:
     if run.solved("ov" if stage == "stage1" else "kq") is None:
-        return "The solver's answer proves nothing, so there is no direction to compare with."
+        return "The solver's answer is not proved, so the direction of W* is unknown."
     try:
         return claim.absent(run)
     except BeyondTheRun as reason:
@@ -162,7 +162,7 @@ HEADERS: dict[Stage, tuple[str, ...]] = {
     "stage2": ("t", "1 - cos", "relative error", "Theorem 1", "slack", "Theorem 1, sharper"),
 }
 COLUMN = {"bound": 3, "sharp_bound": 5}
-"""Of the header of a bound, its statement's name."""
+"""Statement name in a bound's column header."""
 
 TITLES: dict[Stage, str] = {
     "stage1": "stage 1, W_ov against W*_ov",
@@ -175,8 +175,8 @@ def _notes(table: Mapping[str, Any], stage: Stage) -> tuple[str, ...]:
     if vacuous:
         when = " to ".join(dict.fromkeys(_power(step) for step in (vacuous[0], vacuous[-1])))
         name = HEADERS[stage][COLUMN["bound"]]
-        said = f"At t = {when} the bound of {name} is no less than 2, the most that 1 - cos can be."
-        return (said, *table["notes"][stage])
+        note = f"At t = {when} the bound of {name} is at least 2, the largest possible 1 - cos."
+        return (note, *table["notes"][stage])
     return tuple(table["notes"][stage])
 
 

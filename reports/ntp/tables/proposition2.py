@@ -82,7 +82,7 @@ class Proposition2(Table):
             notes = [unsolved] if unsolved else [] if run.not_trained is None else [f"Not trained: {run.not_trained}."]
             notes += filter(None, [run.not_as_given])
             if failing is not None:
-                notes.append(f"Assumption {failing} fails, so Proposition 2 says nothing here.")
+                notes.append(f"Assumption {failing} fails, so Proposition 2 does not apply.")
             form = None if solution is None else solution.closed_form[query]
             if form is not None and form.witness is not None:
                 row["witness"] = list(form.witness)
@@ -98,7 +98,7 @@ class Proposition2(Table):
                 if row["holds"] is None:
                     notes.append(f"The solution is known within {float(at_most(radius, digits=2)):.1e} only.")
                 if run.trainable and run.trained.lost:
-                    notes.append("The last W_kq is not known: float64 has lost it.")
+                    notes.append("The last W_kq is unknown: float64 lost it.")
                 if W is not None:
                     column = W[:, run.dataset.index[query]]
                     row["trained"] = {x: float(column[run.dataset.index[x]]) for x in solved}
@@ -126,23 +126,23 @@ class Proposition2(Table):
             names = [row["query"]] + [""] * (len(lines) - 1)
             rows += [(query, *line, *end) for query, line, end in zip(names, lines, ends, strict=True)]
         steps = {row["steps"] for row in data} - {None}
-        said = (
+        notes = (
             [f"W_kq after {brief(min(steps))} {'step' if min(steps) == 1 else 'steps'}, scaled to the norm of W*_kq."]
             if steps
             else []
         )
-        said += dict.fromkeys(row["note"] for row in data if row["note"])
-        said += [] if data else ["No sample relates two tokens, so no query has optimal tokens."]
+        notes += dict.fromkeys(row["note"] for row in data if row["note"])
+        notes += [] if data else ["No sample relates two tokens, so no query has optimal tokens."]
         caption = f"{name}: x^T W_kq q by Proposition 2, solved and trained"
-        return [Captioned(DataFrame(rows, columns=HEADER), caption, tuple(said), numbers=HEADER[3:])]
+        return [Captioned(DataFrame(rows, columns=HEADER), caption, tuple(notes), numbers=HEADER[3:])]
 
 
 def _unsolved(run: Run, solution: MaxMargin | None) -> str | None:
     """Reason for a missing W*_kq, or None."""
     if not run.solvable:
-        return "n is not a function on the whole vocabulary, so nothing can be solved or trained."
+        return "n is not a function on the whole vocabulary, so neither solution nor training exists."
     if solution is None:
-        return "The solver's answer proves nothing, so W*_kq is not known."
+        return "The solver's answer is not proved, so W*_kq is unknown."
     return "W*_kq does not exist: no W_kq has all margins positive." if isinstance(solution, Infeasible) else None
 
 

@@ -73,7 +73,7 @@
       table.parentElement.hidden = here === 0;
       shown += here;
     }
-    form.querySelector("output").textContent = shown ? `${shown} shown` : "nothing is like this";
+    form.querySelector("output").textContent = shown ? `${shown} shown` : "no match";
   };
   form.hidden = false;
   form.addEventListener("input", apply);

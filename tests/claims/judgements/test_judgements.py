@@ -15,7 +15,7 @@ from marginaudit.claims.judgements import Bounded, Equal, HiddenConstant, Limit,
 from marginaudit.claims.judgements.compare import FADED, UNDERFLOW
 from marginaudit.claims.run import BaseRun
 from marginaudit.claims.series import Series, by_formula, exact_series, exactly, series
-from marginaudit.claims.verdict import Evidence, Verdict, where_it_speaks
+from marginaudit.claims.verdict import Evidence, Verdict, outside_to_detail
 
 STEP = np.arange(1, 1001)
 ENDS = (0.0, 1e308, -1e308, np.inf, -np.inf)
@@ -148,7 +148,7 @@ def test_ends_of_a_run_are_its_steps_whatever_the_order_of_the_entries() -> None
     early = Bounded(lambda _: value, upper=lambda _, t: 0 * t + 3, threshold=lambda _: Threshold(20)).judge(run())
     assert early.detail.startswith("The statement speaks from t >= 20; the run ends at t = 9.")
     assert early.needs == "t ≥ 20, run has 9"
-    assert where_it_speaks(replace(early, informative_from=20, needs=""), "")["needs"] == early.needs
+    assert outside_to_detail(replace(early, informative_from=20, needs=""), "")["needs"] == early.needs
 
 
 # functions of a claim that return the wrong thing

@@ -19,9 +19,9 @@ from marginaudit.claims.ntp.quantities import (
     no_direction_kq,
     no_direction_ov,
     no_infimum,
+    no_kq_descent,
     no_margin,
     norm,
-    nothing_to_learn,
     recorded,
     stage2_direction,
     stage2_log_loss,
@@ -85,12 +85,12 @@ def test_why_there_is_no_direction() -> None:
     assert no_margin(flat) == "W*_ov does not exist: no W_ov has all margins positive."
     assert no_direction_kq(example()) is None
     assert no_direction_kq(Run(UNRELATED)) == "No sample relates two tokens, so W*_kq = 0 has no direction."
-    assert nothing_to_learn(Run(UNRELATED), "is silent") == "No sample relates two tokens, so W*_kq = 0 is silent."
-    assert nothing_to_learn(Run(CYCLE), "") == "W*_kq does not exist: no W_kq has all margins positive."
+    assert no_kq_descent(Run(UNRELATED), "is silent") == "No sample relates two tokens, so W*_kq = 0 is silent."
+    assert no_kq_descent(Run(CYCLE), "") == "W*_kq does not exist: no W_kq has all margins positive."
     assert "Stage 1 has no step" in str(no_direction_kq(example(steps1=0)))
-    with pytest.raises(BeyondTheRun, match="stage 2 has 1 step and the statement speaks from t = 2"):
+    with pytest.raises(BeyondTheRun, match="stage 2 has 1 step and the statement applies from t = 2"):
         no_direction_kq(example(steps2=1))
-    with pytest.raises(BeyondTheRun, match="stage 1 has 1 step and the statement speaks from t = 2"):
+    with pytest.raises(BeyondTheRun, match="stage 1 has 1 step and the statement applies from t = 2"):
         no_direction_ov(example(steps1=1))
     assert no_direction_ov(example(steps1=1), first=1) is None
 

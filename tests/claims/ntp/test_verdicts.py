@@ -295,7 +295,7 @@ def test_no_statement_on_every_step_holds_where_a_step_was_not_recorded(at: tupl
     seen = at is None or 2 in at
     assert (found.verdict, found.evidence) == (Verdict.VIOLATED if seen else Verdict.INCONCLUSIVE, Evidence.CERTIFIED)
     if not seen:
-        assert found.detail.startswith("Not decided: no step from t = 2 to 2 was recorded. Where steps were recorded")
+        assert found.detail.startswith("Not decided: no step from t = 2 to 2 was recorded. At the recorded steps")
 
 
 @pytest.mark.parametrize("missing", [2, 12, 16, None])

@@ -13,12 +13,12 @@ from marginaudit.claims.snap.appendix_d4_sampled_classes.corollary1_steps import
     along_M,
     along_rate,
     along_residual,
+    covered,
     epochs,
-    first_spoken_of,
+    first_covered,
     first_steps,
     largest_residual,
     least_for_any,
-    spoken_of,
     steps_enough,
     steps_of_a_class,
     undrawn,
@@ -101,7 +101,7 @@ def test_from_where_corollary_1_speaks() -> None:
             met = 10 * np.ceil(np.sqrt(N * -np.log(delta))) <= np.ceil(N / K)
             assert np.flatnonzero(met).tolist() == [len(N) - 1]
             later = np.unique(np.geomspace(found + 22 * K, 1e15, 200).astype(np.int64))
-            assert spoken_of(later, K, delta).all()
+            assert covered(later, K, delta).all()
 
 
 @pytest.mark.parametrize("eta", [0.02, 0.5, 0.999])
@@ -176,7 +176,7 @@ def test_so_many_steps_are_enough_whatever_delta_is() -> None:
 
 
 def test_so_many_steps_are_enough_for_each_delta_that_corollary_1_allows_them() -> None:
-    found, bound = steps_enough(run("snap-symmetric", seeds=1000), first_spoken_of)
+    found, bound = steps_enough(run("snap-symmetric", seeds=1000), first_covered)
     assert (found.upper <= bound).all()
     for delta in (0.5, 1e-30):
         entry = found.label.index(f"delta = {delta:g}, epsilon = 1e-06")

@@ -137,7 +137,7 @@ class TestWhere:
         for name in ("snap-single", "snap-symmetric"):
             found = DIRECTION.judge(run(name))
             assert found.verdict is Verdict.NOT_APPLICABLE
-            assert found.detail == "It speaks of Syn-Medium, and these are other classes."
+            assert found.detail == "The figure is about Syn-Medium, and these are other classes."
 
     def test_nearly(self) -> None:
         data = syn_medium(2)

@@ -99,7 +99,7 @@ def test_the_sign_at_z_0_refutes_that_common_tokens_of_any_classes_lose() -> Non
         e = sum(f[0][l] * f[1][l] for l in "xy")  # noqa: E741
         gains = any(e * (f[0][l] ** 2 + f[1][l] ** 2) > 2 * f[0][l] * f[1][l] for l in "xy")  # noqa: E741
         assert (at(classes(*rows, M=M)) is None) is gains
-    assert at(PAIR) == "where Z = 0 no common token is seen to gain"
+    assert at(PAIR) == "at Z = 0 no common token is known to gain"
     assert at(ALONE) == "there is one class"
 
 

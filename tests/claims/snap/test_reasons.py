@@ -123,7 +123,7 @@ def test_what_float64_does_not_follow_or_was_not_recorded_is_spoken_of_all_the_s
         (remark2.no_step_near, single(at=(10**7,), steps=10**7), "no step up to 1000000 was recorded"),
         (lambda _: lemma7.largest_lag(1000, 1e-18), single(), "ln M/eta_Y is beyond "),
         (two_stages.beyond_steps, single(lr_y=1e-17), "the scan ends at t = 1.7e+18, beyond 1e+18 steps"),
-        (lemma11.late, single(lr_y=1e-100), "beyond which no chance is computed here"),
+        (lemma11.late, single(lr_y=1e-100), "too large for computed probabilities"),
         (lemma11.across_the_turn, single(lr_y=1e-5), "g changes most at N = 2.181e+06, too late to fit"),
         (eq13.weaker, on(FAINT), "a class has too little on its distinct tokens"),
         (theorem3_gain.along_sgd, on(LARGE), "a class's tokens times M = 300000 are beyond 200000"),

@@ -6,7 +6,7 @@ import pytest
 from marginaudit.claims import Verdict
 from marginaudit.claims.snap import ClassConfig, ClassRun
 from marginaudit.claims.snap.appendix_e_attention import theorem2
-from marginaudit.claims.snap.appendix_e_attention.corollary2 import nobody_stays, not_as_in_corollary_2
+from marginaudit.claims.snap.appendix_e_attention.corollary2 import no_constant_common, not_as_in_corollary_2
 from marginaudit.claims.snap.appendix_e_attention.eq10 import (
     common_beside_distinct,
     distinct_pairs,
@@ -47,7 +47,7 @@ def test_common_tokens_that_no_class_tells_apart_stay(
     one: dict[str, float], other: dict[str, float], stays: bool
 ) -> None:
     on = ClassRun(SequenceClasses.from_weights("two", 50_000, [("m", "p", one), ("n", "q", other)]))
-    assert (nobody_stays(on) is None) == stays
+    assert (no_constant_common(on) is None) == stays
 
 
 def test_the_printed_statements_speak_where_attention_as_it_is_then_meets_assumption_2() -> None:

@@ -48,7 +48,7 @@ REFUSED = [
     ("PAPER = 3", "got 3, expected a Paper"),
     (
         THIRD + "PAPER = changed(THIRD, name='all', claims=())",
-        "got a paper named all, expected a name that --paper can",
+        "got a paper named all, expected another name, as --paper all",
     ),
     (THIRD + "PAPER = changed(THIRD, name='ntp', claims=())", "got the name 'ntp', which another"),
     (

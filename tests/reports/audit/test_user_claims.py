@@ -421,7 +421,7 @@ def test_the_example_is_computed_not_asserted() -> None:
         assert replace(example(), judgement=twin).judge(run).verdict is Verdict.VIOLATED
     short = example().judge(Run(run.dataset, Config(steps2=0)))
     assert short.verdict is Verdict.INCONCLUSIVE
-    assert "stage 2 has 0 steps and the statement speaks from t = 2" in short.detail
+    assert "stage 2 has 0 steps and the statement applies from t = 2" in short.detail
 
 
 @pytest.mark.parametrize(

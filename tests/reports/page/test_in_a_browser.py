@@ -91,7 +91,7 @@ def test_filters_show_what_they_name(driver: "Chrome", verdicts: list[dict[str, 
     assert set(shown) == {row["claim"] for row in verdicts if all(row[key] == value for key, value in wanted.items())}
     assert len(shown) == len(set(shown))
     told = driver.execute_script("return document.querySelector('#filters output').textContent")
-    assert told == (f"{len(shown)} shown" if shown else "nothing is like this")
+    assert told == (f"{len(shown)} shown" if shown else "no match")
 
 
 def test_a_theorem_can_be_chosen(driver: "Chrome") -> None:

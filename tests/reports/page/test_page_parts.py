@@ -13,7 +13,7 @@ import pytest
 
 from marginaudit.claims.row import ReportRow
 from marginaudit.claims.values.numbers import powers
-from marginaudit.claims.verdict import Curve, Finding, Verdict, headroom, not_applicable, where_it_speaks
+from marginaudit.claims.verdict import Curve, Finding, Verdict, headroom, not_applicable, outside_to_detail
 from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.provenance import provenance
@@ -94,8 +94,7 @@ def test_the_first_sentence_counts_printed_statements_with_their_causes_and_othe
     ]
     others = [entry("ntp.lemma6", Verdict.HOLDS), entry("ntp.lemma5", Verdict.HOLDS, Verdict.BROKEN)]
     assert headline(failing + others) == (
-        "3 of 5 printed statements fail here, from 2 causes; of what nobody printed 1 re-derivation, 1 variant; 1 is "
-        "broken."
+        "3 of 5 printed statements fail here, from 2 causes; others: 1 re-derivation, 1 variant; 1 is broken."
     )
     assert headline(others[:1]) == "0 of 1 printed statement fail here."
     assert headline(failing[3:4]) == "Failing here: 1 variant."
@@ -148,9 +147,9 @@ def test_no_room_is_said_of_what_is_no_bound_or_not_reached() -> None:
     twice = Curve([1, 1, 10, 10], [1e-2, 1e-1, 1e-3, 1e-4], upper=[1.0] * 4)
     assert headroom(bounded(informative_from=None, curve=twice)) == pytest.approx((1, 3), rel=1e-12, abs=0)
     assert headroom(bounded(side=None)) == ()
-    assert where_it_speaks(bounded(worst_step=59), "")["slack"] is None
+    assert outside_to_detail(bounded(worst_step=59), "")["slack"] is None
     for there in ({"worst_step": 60}, {"worst_step": None}, {"informative_from": None}):
-        assert where_it_speaks(bounded(**there), "") == {}
+        assert outside_to_detail(bounded(**there), "") == {}
     assert headroom(bounded(curve=None, measured=2.0, bound=2e3)) == pytest.approx((3,), rel=1e-12, abs=0)
     assert headroom(bounded(curve=None, measured=-2.0, bound=-2e-3)) == ()
     assert headroom(bounded(curve=None, measured=2.0, bound=-2e-3)) == ()

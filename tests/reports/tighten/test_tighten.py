@@ -218,7 +218,7 @@ def test_only_steps_at_which_the_bound_says_something_have_powers_but_all_have_a
 
     found = tightened("upper", runs(claim(measure=measure, upper=lambda run, t: 100 / t, largest=100 / 25.5)))
     assert found.window == (26.0, 100.0)
-    assert found.window_says
+    assert found.window_informative
     assert powers(found)["t"].measured == pytest.approx(-2)
     assert found.constant == pytest.approx(0.1)
     assert found.informative == pytest.approx(2 / 26)

@@ -9,7 +9,7 @@ from separable.run import DescentRun
 
 
 def no_such_point(run: DescentRun) -> str | None:
-    """Why there is nothing of which the corollary speaks."""
+    """Reason why the corollary does not apply, or None."""
     if run.config.loss != "logistic":
         return "the statement is about the logistic loss"
     return None if run.dataset.wrong_side[1] < 0 else "no held-out point has x.w^ < 0"

@@ -100,7 +100,7 @@ CLAIMS = (
         standing=refuted(
             ONE,
             severity=Severity.EVERYWHERE,
-            weakest="of the margin nothing is said",
+            weakest="the part on the margin left out",
             wrong="the margin gap of one point is of order 1/log^2 t, and not of its bound's, 1/log t",
         ),
     ),

@@ -57,7 +57,7 @@ def test_a_step_that_was_not_recorded_has_no_row() -> None:
     table = DIRECTION.of(Run(dataset_from_document(COUNTED), Config(steps1=1, steps2=1)))
     assert (table["stage2"], table["notes"]["stage2"]) == (
         [],
-        ["Not compared: stage 2 has 1 step and the statement speaks from t = 2."],
+        ["Not compared: stage 2 has 1 step and the statement applies from t = 2."],
     )
 
 
@@ -80,8 +80,8 @@ def test_an_unmet_assumption_leaves_the_measured_and_no_bound() -> None:
         assert [row["step"] for row in table[stage]] == [2, 10]
         assert all(row["measured"] > 0 and row["error"] >= 0 for row in table[stage])
         assert all(row[name] is None for row in table[stage] for name in [*bounds, "slack"])
-    assert table["notes"]["stage1"] == ["Assumption orthonormal fails, so Proposition 1 says nothing here."]
-    said = [f"Assumption orthonormal fails, so {i} says nothing here." for i in ("Theorem 1", "Theorem 1, sharper")]
+    assert table["notes"]["stage1"] == ["Assumption orthonormal fails, so Proposition 1 does not apply."]
+    said = [f"Assumption orthonormal fails, so {i} does not apply." for i in ("Theorem 1", "Theorem 1, sharper")]
     assert table["notes"]["stage2"] == said
     table = table_of(MINORITY)  # Assumption 3, which Proposition 1 does not make
     assert all(row["bound"] > 0 for row in table["stage1"])
@@ -115,7 +115,7 @@ def test_without_a_direction_nothing_is_invented(monkeypatch: pytest.MonkeyPatch
     solver_fails(monkeypatch)
     table = table_of(SVOP)
     assert nothing_known(table["stage2"])
-    assert table["notes"]["stage2"] == ["The solver's answer proves nothing, so there is no direction to compare with."]
+    assert table["notes"]["stage2"] == ["The solver's answer is not proved, so the direction of W* is unknown."]
     assert not nothing_known(table["stage1"])
 
 
@@ -171,10 +171,8 @@ def test_the_note_says_at_which_steps_the_bound_says_nothing() -> None:
     first, second = DIRECTION.captioned(
         "x", {"stage1": rows, "stage2": [row(bound=2.0, sharp_bound=1.0)], "notes": notes}
     )
-    assert first.notes == (
-        "At t = 10 to 100 the bound of Proposition 1 is no less than 2, the most that 1 - cos can be.",
-    )
-    assert second.notes == ("At t = 10 the bound of Theorem 1 is no less than 2, the most that 1 - cos can be.", "why")
+    assert first.notes == ("At t = 10 to 100 the bound of Proposition 1 is at least 2, the largest possible 1 - cos.",)
+    assert second.notes == ("At t = 10 the bound of Theorem 1 is at least 2, the largest possible 1 - cos.", "why")
     assert DIRECTION.captioned("x", {"stage1": rows[:1], "stage2": [], "notes": notes})[0].notes == ()
 
 

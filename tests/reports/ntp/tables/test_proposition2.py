@@ -86,7 +86,7 @@ def test_confused_tokens_are_left_out() -> None:
     assert only["solved"] == {x: str(exact["q"].get(x, 0)) for x in "abcq"}
     differences = [abs(exact["q"][x] - Fraction(2 if x == "a" else -1, 3)) for x in "acq"]
     assert only["largest_difference"] == float(max(differences))
-    assert "Assumption no_confused_tokens fails, so Proposition 2 says nothing here." in only["note"]
+    assert "Assumption no_confused_tokens fails, so Proposition 2 does not apply." in only["note"]
     [shown] = PROPOSITION2.captioned("x", [only])
     assert [line[1:4] for line in shown.rows if line[1] == "confused"] == [("confused", "b", "–")]
 
@@ -152,16 +152,16 @@ def test_without_a_solution_the_reason_is_given(monkeypatch: pytest.MonkeyPatch)
     assert loop["witness"] == ["a", "b"]
     partly = {"samples": [{"tokens": ["a"], "next": "a"}, {"tokens": ["a", "b"], "next": "a"}]}
     [half] = table(dataset_from_document(partly))
-    assert half["note"].startswith("n is not a function on the whole vocabulary, so nothing can be solved or trained.")
+    assert half["note"].startswith(
+        "n is not a function on the whole vocabulary, so neither solution nor training exists."
+    )
     assert half["predicted"] == {"optimal": "1/2", "non_optimal": "-1/2"}
     assert table(dataset_from_document(PLAIN)) == []
     [shown] = PROPOSITION2.captioned("plain", [])
     assert shown.notes == ("No sample relates two tokens, so no query has optimal tokens.",)
 
     solver_fails(monkeypatch)
-    assert (
-        table(dataset_from_document(COUNTED))[0]["note"] == "The solver's answer proves nothing, so W*_kq is not known."
-    )
+    assert table(dataset_from_document(COUNTED))[0]["note"] == "The solver's answer is not proved, so W*_kq is unknown."
 
 
 def test_a_line_for_the_tokens_of_one_class_and_solution() -> None:
