@@ -110,9 +110,7 @@ class Claim:
     setting : tuple of str
         Names of further predicates of the data in the source's setting. Outside the setting the claim is not
         applicable, unless a more general proof shows that it holds.
-    judgement : Judgement
     absent : from a run to the reason why it lacks the statement's subject, or None
-    proof_uses : tuple of ProofCondition
     instead : str
         The true statement in place of a violated one, with its proof, formulas in LaTeX between dollar signs; ""
         if unknown.

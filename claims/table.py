@@ -19,9 +19,6 @@ class Captioned:
 
     Attributes
     ----------
-    frame : DataFrame
-    caption : str
-    notes : tuple of str
     numbers : text columns of numbers, such as rounded bounds; other text columns hold words
     """
 

@@ -148,8 +148,6 @@ class Finding:
 
     Attributes
     ----------
-    verdict : Verdict
-    evidence : Evidence
     measured, bound : float or None
         Values at the worst entry, the one with the least room among those to which the statement applies and, if there
         are any, with an informative bound. None, as slack and worst_step, if the statement applies to no entry.
@@ -177,7 +175,6 @@ class Finding:
         Message: the failed assumption with its witness, the allowance, the worst entry, the cause.
     witness : mapping or None
         Witness of a violation, as plain JSON data.
-    curve : Curve or None
     left_out : str
         Message on steps of the statement that recorded steps do not represent; with it, an audit accepts "holds" only
         by other evidence.

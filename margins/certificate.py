@@ -39,7 +39,6 @@ class Certified:
     ----------
     W : array of the shape of W
     multipliers : (rows,)
-    certificate : Certificate
     relative_gap : float
         Upper bound on (P - D) / P, with P and D the primal and dual values.
     direction_radius, weight_radius : float

@@ -62,7 +62,6 @@ def support(
         The nodes of each constraint.
     slack, multiplier : (edges,) sequences of Fraction
         x_winner - x_loser - 1 at an optimal solution, and one dual solution.
-    nodes : int
 
     >>> zero, half = Fraction(0), Fraction(1, 2)
     >>> winner, loser = np.array([0, 2, 0]), np.array([1, 3, 3])

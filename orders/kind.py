@@ -40,7 +40,6 @@ class Kind(Generic[D]):
     ----------
     name : str
         Name of the kind, in the plural.
-    data : type
     accepts : whether a parsed JSON document is of this kind, valid or not
     from_document : from the document, ``where`` and ``default_name`` to the dataset; raises `InputError`
     to_document : from a dataset to its document

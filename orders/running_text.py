@@ -41,7 +41,6 @@ class RunningText:
 
     Attributes
     ----------
-    name : str
     vocabulary : tuple of str
         The most frequent word first; `OTHER` last, if needed.
     tokens : (words,) array

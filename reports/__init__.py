@@ -1,4 +1,4 @@
-"""Reports: audits of claims on datasets, and what is made of them: pages, tables, figures, comparisons, hunts."""
+"""Reports: audits of claims on datasets, their pages, tables and figures, comparisons and hunts."""
 
 import lazy_loader
 

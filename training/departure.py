@@ -100,7 +100,6 @@ class Departure:
     ----------
     stage : int or str
         Number of the stage, or name of the weights.
-    step : int
     error, bar : float
         Distance from the algorithm's weights in the Frobenius norm, and its error bar; if the bar covers every
         direction, both are of the step's length.
@@ -130,9 +129,6 @@ class StageComparison:
 
     Attributes
     ----------
-    stage : int or str
-    lr : float
-    records : int
     decided : int
         Number of records with a bar below the step's length, or that agree with the algorithm to 1 %.
     departs_at : Departure or None

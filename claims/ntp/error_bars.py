@@ -48,8 +48,8 @@ def score_error(run: Run) -> Floats:
 def moved_attention(error: Floats, log_other: Floats) -> Floats:
     """Bound on the error of a difference Phi_z - Phi_y of two labels' attention in one sentence.
 
-    Where differences of scores are off by ``error``, the weight other than y's, exp(``log_other``), is off by a factor
-    exp(error) at most, and Phi by the integral of Phi (1 - Phi) <= 1/4; 16 EPS are for the sum that makes Phi.
+    An ``error`` of score differences changes the weight of labels other than y, exp(``log_other``), by a factor of at
+    most exp(error), and Phi by the integral of Phi (1 - Phi) <= 1/4. 16 EPS cover the sum of Phi.
 
     >>> moved_attention(np.array([1e-9, np.inf]), np.array([-40.0, -40.0])).round(12).tolist()
     [0.0, 2.0]
@@ -63,9 +63,9 @@ def log_excess_error(run: Run) -> Floats:
     """Bound on the error of log(Loss - infimum) at each record of stage 2; the margins of W_ov are one A.
 
     A sample's excess is log(1 + Q), Q proportional to sum_v (exp(A x_v) - 1) with x_v = 1 - Phi_y + Phi_v, at most
-    twice the other tokens' weight w. With the differences of scores off by e, log x_v is off by e, log(exp(A x) - 1) by
-    A x / (1 - exp(-A x)) <= 1 + A x times that, and the logarithm of the excess by no more. A's own error moves it by
-    at most 2 + 2 w + 1/A times as much.
+    twice the other tokens' weight w. An error e of score differences is an error e of log x_v, and of at most e A x /
+    (1 - exp(-A x)) <= (1 + A x) e of log(exp(A x) - 1), which bounds that of the log excess. An error of A adds at most
+    2 + 2 w + 1/A times as much.
     """
     training, stage = run.training, run.training.stage2
     error = score_error(run)

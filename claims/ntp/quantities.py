@@ -134,8 +134,8 @@ def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:
 def attention(run: Run, sample: int, token: Token) -> Series:
     """Attention of a token in a sample, summed over its positions, at each record of stage 2.
 
-    Where differences of scores are off by e, so is the log of its ratio to the rest, and attention itself by e/4 at
-    most; `EPS` is for the sums.
+    An error e of score differences is an error e of the attention's log-odds, and of at most e/4 of attention itself;
+    `EPS` covers the sums.
 
     Parameters
     ----------
@@ -215,8 +215,8 @@ def stage2_norm(run: Run, first: int) -> Series:
 def stage2_log_other_weight(run: Run, first: int) -> Series:
     """log(1 - min over samples of the optimal weight) from step ``first`` on, enclosed if the run is certified.
 
-    It is the largest of -log(1 + odds) over the samples. The logarithm of a sample's odds, a sum over pairs of
-    tokens, moves by no more than the differences of scores do, and so does it.
+    It is the largest of -log(1 + odds) over the samples. A sample's odds are a sum over pairs of tokens, so the error
+    of score differences bounds that of their logarithm, and of the result.
     """
     stage = run.training.stage2
     return _stage2_log(run, "log_other_weight", score_error(run) + log_rounding(stage.log_other_weight), first)
@@ -225,8 +225,8 @@ def stage2_log_other_weight(run: Run, first: int) -> Series:
 def stage2_log_loss(run: Run, first: int) -> Series:
     """log Loss from step ``first`` on, enclosed if the run is certified.
 
-    The logarithm of a sample's loss log(1 + sum_z exp(A (Phi_z - Phi_y))) moves by no more than the exponents do: by
-    A `moved_attention`, and by the error of A.
+    The error of the logarithm of a sample's loss log(1 + sum_z exp(A (Phi_z - Phi_y))) is at most that of the
+    exponents: A `moved_attention`, plus the error of A.
     """
     training, stage = run.training, run.training.stage2
     if not training.common_margin:

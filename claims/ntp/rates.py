@@ -80,10 +80,10 @@ def constants(
 ) -> tuple[NDArray[np.int64], Floats, Floats]:
     """Estimates of C in 1 - cos ~ C / t^2, or C log^2 t / t^2 if a tight constraint carries no multiplier.
 
-    The first is t^2 (1 - cos). For the second, |u|^2, u the part of W across W*, is in the end the quadratic
-    |X|^2 L^2 + .. in L = log t, and C = |X|^2 / (2 eta^2): the divided difference of |u|^2 over t, t/10 and t/100,
-    which approaches its limit like a power of 1/t where a ratio would like 1/log t. The records nearest to t/10 and
-    t/100 stand for these; without three records there is no entry.
+    The first is t^2 (1 - cos). For the second, |u|^2 tends to a quadratic |X|^2 L^2 + .. in L = log t, with u the part
+    of W orthogonal to W*, and C = |X|^2 / (2 eta^2). |X|^2 is estimated by the divided difference of |u|^2 over t, t/10
+    and t/100, which converges like a power of 1/t; a ratio would converge like 1/log t. The records nearest to t/10 and
+    t/100 are used; an entry needs three records.
 
     Parameters
     ----------

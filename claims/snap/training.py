@@ -110,7 +110,7 @@ def train(
     Raises
     ------
     InputError
-        h(t/K) is undefined: the classes are not uniform, or M is below 2. Or the step size is too large for it.
+        h(t/K) is undefined (the classes are not uniform, or M is below 2), or the step size is too large for it.
     """
     if dataset.M < 2:
         raise InputError(f"{origin}: M", got=str(dataset.M), expected="at least 2 tokens to train on")

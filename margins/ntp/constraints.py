@@ -25,7 +25,6 @@ def require_dense(dataset: Dataset, what: str, why: str, instead: str = "") -> N
 
     Parameters
     ----------
-    dataset : Dataset
     what, why : str
         Requested result, and why it needs such an array.
     instead : str

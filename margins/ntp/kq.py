@@ -45,7 +45,6 @@ def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
 
     Parameters
     ----------
-    dataset : Dataset
     method : "auto", "exact" or "cvxpy"
         "exact" raises without an exact solution; "cvxpy" solves every query numerically without polishing, as an
         independent result. For any method, a cycle proves the problem infeasible, and W* = 0 without relations.
@@ -91,7 +90,7 @@ def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
 def _solved_by_query(
     dataset: Dataset, confused: NDArray[np.bool_], cycles: Mapping[Token, Cycle], method: Method
 ) -> MaxMargin:
-    """Orthonormal tokens: exact under queries without confused tokens, under others if confirmed."""
+    """Solution for orthonormal tokens: exact under queries without confused tokens, under others if confirmed."""
     relations = dataset.relations
     clear = ~confused[relations.query]
     exact = solve_exactly(_taken(relations, clear), dataset.V)
@@ -213,7 +212,7 @@ def _joined(
 def _closed_form(
     dataset: Dataset, forms: Mapping[Token, ClosedForm], cycles: Mapping[Token, Cycle], found: Certified | None
 ) -> dict[Token, ClosedForm]:
-    """Orthonormal tokens: known verdicts on the closed form, and those from cycles and the solution."""
+    """Verdicts on the closed form for orthonormal tokens: the known ones, and those from cycles and the solution."""
     judged = dict(forms) | {query: ClosedForm(False, cycle.tokens) for query, cycle in cycles.items()}
     if found is not None:
         rest = {query: order for query, order in dataset.orders.items() if query not in judged}
@@ -222,7 +221,7 @@ def _closed_form(
 
 
 def _general_solution(dataset: Dataset, cycles: Mapping[Token, Cycle], method: Method) -> MaxMargin:
-    """Other embeddings: one problem for all queries, never exact."""
+    """Solution for embeddings that are not orthonormal: one problem for all queries, never exact."""
     if cycles:
         proof = next(iter(cycles.values()))
         form = {q: ClosedForm(False, cycles[q].tokens if q in cycles else None) for q in dataset.orders}

@@ -35,7 +35,6 @@ def solve_ov(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
 
     Parameters
     ----------
-    dataset : Dataset
     method : "auto", "exact" or "cvxpy"
         "exact" raises without a closed form; "cvxpy" solves numerically in any case, without polishing. With one token
         there are no rows, and W* = 0 for any method.

@@ -60,7 +60,6 @@ class ClosedForm:
 
     Attributes
     ----------
-    holds : bool
     witness : tuple of tokens or None
         Without confused tokens: a set S of optimal tokens with |N(S)| k < |S| m, in vocabulary order. With confused
         tokens, outside the formula's scope, and for a numerical solution: the tokens where formula and solution, exact
@@ -119,7 +118,6 @@ class Optimal(MaxMargin):
     ----------
     dense : callable
         Computes ``scores`` and ``matrix`` on first access (at V = 10,000 each takes 800 MB); can be pickled.
-    certificate : Certificate
     multipliers : (rows,)
         The dual solution lam >= 0 of the rows A w >= 1, of the problem min ||w||^2 / 2. The rows of W*_kq are
         ``dataset.relations``, in their order; those of W*_ov are the pairs (x, v) with v != n(x), sorted by (x, v).
@@ -185,10 +183,8 @@ class Exact(Optimal):
 
     Attributes
     ----------
-    norm_squared_exact : Fraction
     weights_exact : mapping
         {column token: {row token: value}} without zero entries.
-    multipliers_exact : Multipliers
     """
 
     norm_squared_exact: Fraction

@@ -51,7 +51,6 @@ class Dataset:
 
     Attributes
     ----------
-    name : str
     vocabulary : tuple of V tokens
     samples : tuple of N distinct samples, in order of first occurrence
     counts : tuple of N positive integers

@@ -54,10 +54,8 @@ def prefix_closed_dataset(
         Number of distinct samples, at least V + L - 1 (each [x] is one, and the prefixes of the longest).
     L : int
         Length of the longest sample, reached by at least one.
-    seed : int
     max_count : int
         Sentences are repeated 1 .. max_count times.
-    name : str
 
     Raises
     ------
@@ -130,13 +128,11 @@ def free_dataset(
     V, N, L : int
         Vocabulary size (at least 2), number of distinct samples, length of the longest sample (at least 2),
         reached by at least one.
-    seed : int
     optimal, non_optimal : (least, most)
         Range of tokens per class for each query, at least 1, limited by the vocabulary. A query is a token of all its
         samples, so it is either non-optimal or the only optimal token.
     max_count : int
         Multiplicities are drawn from 1 .. max_count.
-    name : str
 
     Raises
     ------

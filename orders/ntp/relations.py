@@ -27,7 +27,6 @@ class Encoded:
         Index of each sample's last token, and of its next token.
     optimal : (positions,)
         Mask of the positions with n(x_l) = y (the optimal positions of eq. 3).
-    vocabulary_size : int
     """
 
     token: NDArray[np.int32]

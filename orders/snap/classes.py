@@ -47,7 +47,6 @@ class SequenceClasses:
 
     Attributes
     ----------
-    name : str
     M : int
         Vocabulary size, at least the number of `tokens`.
     classes : tuple of K classes, no two with the same next token

@@ -39,12 +39,10 @@ def single_common_dataset(
         Number of classes, at least 2.
     M : int
         Vocabulary size, more than 36 K^2 (K-1)^2.
-    seed : int
     queries : int
         Number of query tokens, at most K.
     distinct : (least, most)
         Distinct tokens of each class.
-    name : str
 
     Raises
     ------
@@ -81,10 +79,8 @@ def symmetric_dataset(
         Number of classes, at least 2.
     M : int
         Vocabulary size, more than 36 K^2 (K-1)^2.
-    seed : int
     common, distinct : (least, most)
         Common tokens in all, and distinct tokens of each class.
-    name : str
 
     Raises
     ------
@@ -115,12 +111,10 @@ def weakly_correlated_dataset(
         Number of classes, at least 2.
     M : int
         Vocabulary size, more than 36 K^2 for even K, 144 K^2 for odd K.
-    seed : int
     queries : int
         Number of query tokens, at most K.
     distinct : (least, most)
         Distinct tokens of each class.
-    name : str
 
     Raises
     ------

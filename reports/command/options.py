@@ -116,7 +116,7 @@ def _option(command: str, name: str, owners: Sequence[tuple["Paper", Setting]], 
 def with_values(arguments: Sequence[str], optional: Mapping[str, Values]) -> list[str]:
     """The arguments with a value for each option of an optional number that no number follows.
 
-    Whatever else follows is not the option's value but a DATASET or another option.
+    Any other following word is a DATASET or an option, not the option's value.
 
     >>> from marginaudit.claims.settings import STEPS, optional
     >>> words = ["--certify", "example-1", "--certify", "1e2", "--certify", "--", "--certify"]

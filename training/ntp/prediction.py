@@ -51,7 +51,6 @@ def predict(dataset: Dataset, training: Training, sentence: Sequence[Token], rec
 
     Parameters
     ----------
-    dataset : Dataset
     training : Training
         Of that dataset.
     sentence : sequence of tokens, the query last

@@ -154,7 +154,6 @@ class Stage2(StageRecord):
 
         Parameters
         ----------
-        query : int
         keys : sequence of distinct token indices
 
         Returns

@@ -55,7 +55,7 @@ class Stage1Result(NamedTuple):
 def first_stage(
     run: TrainingSettings, eta0: float, steps1: int, at: Sequence[int], reference: Reference
 ) -> Stage1Result:
-    """Steps on L_0; with orthonormal tokens only the first ones, as all lie on one ray."""
+    """Run the steps of stage 1; for orthonormal tokens only the first ones, as the closed form gives the rest."""
     ov, iterate, unit = stage1_start(run, eta0, reference)
     space, V = ov.space, run.dataset.V
     shadow = None
@@ -166,7 +166,6 @@ def stage1_law(dataset: Dataset, eta0: float, steps: Sequence[int], ov_solution:
     ----------
     dataset : Dataset
         Of two tokens or more, its embeddings orthonormal.
-    eta0 : float
     steps : sequence of int
         The recorded t, increasing.
     ov_solution : MaxMargin

@@ -47,7 +47,6 @@ class Training:
 
     Attributes
     ----------
-    stage1, stage2 : records
     B : (labels, tokens) array
         W_ov E^T after stage 1: B[v, x] is the logit of label v where all attention is on x.
     S : (keys, queries) array

@@ -36,10 +36,10 @@ def sentences(run: Run, length: int) -> Iterator[tuple[Token, ...]]:
 def log_wrong(run: Run) -> Series:
     """log of the largest probability of an answer other than n(x_0) over sentences of the kind, from t = 1 on.
 
-    Of at most L_max tokens, copies of x_0 included. It is that of x_0, the query and L_max - 2 copies of one
-    non-optimal token (docs/proofs.md, section 15.3, step 5), and of the x_0 with the least score.
+    Sentences have at most L_max tokens, and may repeat x_0. The maximum is attained by x_0, the query and L_max - 2
+    copies of one non-optimal token (docs/proofs.md, section 15.3, step 5), for the x_0 of least score.
 
-    Where differences of scores are off by e, the log of the odds moves by A `moved_attention`, and by the error of A.
+    An error of score differences changes the log-odds by A `moved_attention`; the error of A adds to it.
     """
     training, stage, index, L = run.training, run.training.stage2, run.dataset.index, run.dataset.L_max
     wrong, log_other = np.full((2, len(stage)), -np.inf)
@@ -110,10 +110,10 @@ def least_leads(run: Run) -> tuple[Floats, Floats]:
 def right_from(run: Run, length: int) -> int | str:
     """First recorded step from which every sentence of up to ``length`` tokens is certainly answered n(x_0).
 
-    All margins of W_ov are one A, so the answer is n of the token with the most attention: x_0 wins when
-    s_0 - s_x > log c, by more than the error of scores, for the most copies c of each non-optimal x that a sentence of
-    that length holds. "or earlier" if the previous record is undecided within the error of scores; "never" if a
-    sentence is certainly answered otherwise at the last record; "open" if that record is undecided.
+    All margins of W_ov are one A, so the answer is n of the most attended token: x_0 wins if s_0 - s_x > log c, by more
+    than the error of scores, with c the largest number of copies of a non-optimal x in a sentence of that length. "or
+    earlier" if the previous record is undecided within the error of scores; "never" if a sentence is certainly answered
+    otherwise at the last record; "open" if that record is undecided.
     """
     step, error = run.training.stage2.step, score_error(run)
     room = np.full(len(step), np.inf)

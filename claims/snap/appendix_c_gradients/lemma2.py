@@ -27,8 +27,9 @@ CONTEXT = 8
 def identities(run: ClassRun, *, attention: bool) -> tuple[Series, Series]:
     """X^T h_X and X^T diag(h_X) X of whole matrices X, then by the counts of tokens; in rational arithmetic.
 
-    h is random, and both are over T - 1 (Lemma 18). With ``attention``, h = exp(z) is random and positive, and both are
-    over the sum of h_X, so that they are X^T b and X^T diag(b) X (Lemma 2); expected of the latter is diag(X^T b).
+    h is random, and both are divided by T - 1 (Lemma 18). With ``attention``, h = exp(z) is random and positive, and
+    both are divided by the sum of h_X, which gives X^T b and X^T diag(b) X (Lemma 2); the latter should equal diag(X^T
+    b).
     """
     rng = np.random.default_rng(ENTROPY)
     data = run.dataset
@@ -94,9 +95,9 @@ MOST_DRAWN = 4_000_000
 def likeness(run: ClassRun) -> Series:
     """Overlap of attention and c, 1 - |X^T b - c|_1/2 = sum over l of min((X^T b)_l, c_l), over T - 1 tokens.
 
-    Of the sequences drawn from each class, at a random z, the quantile `SHARE`, and of the classes the least. The error
-    bar lies between order statistics: a binomial count of sequences below the quantile is beyond either with a chance
-    of at most LEVEL/2 a class, whatever the law.
+    The quantile `SHARE` over sequences drawn from a class at a random z, and its least value over the classes. The
+    error bar lies between two order statistics; for any distribution each bound fails with probability at most LEVEL/2
+    per class, by the binomial law.
     """
     rng = np.random.default_rng([ENTROPY, run.config.seed])
     data = run.dataset

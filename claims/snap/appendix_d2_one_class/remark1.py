@@ -79,9 +79,9 @@ def _late(run: ClassRun) -> str:
 def flow(run: ClassRun) -> tuple[Series, Series]:
     """The rows of docs/proofs-snap.md, section `snap.remark1.rederived`, differentiated; and the flow of eq. 7 there.
 
-    From features F of one token that all classes share and one of each class's own, so that all overlaps are the
-    dataset's rho exactly, with Y = F (I-E') W, one logit at a time; tokens that are no next token share a column. The
-    power series in tau is exact. Both are the speed of W over eta_Y/(K S).
+    F has one token shared by all classes and one distinct token per class, so that all overlaps are exactly the
+    dataset's rho. Y = F (I-E') W, one logit at a time; tokens other than next tokens share a column. The power series
+    in tau is exact. Both are the speed of W over eta_Y/(K S).
     """
     K, M = min(run.K, MOST_CLASSES), run.M
     found: list[flint.arb] = []

@@ -54,9 +54,9 @@ def late(run: ClassRun, delta: float = 1.0) -> Integers:
 
 
 def across_the_turn(run: ClassRun, _: float = 1.0) -> Integers:
-    """`enough`, extended if necessary until half a decade short of its middle lies the end of the scan.
+    """`enough`, extended if necessary so that the scan ends half a decade before its middle.
 
-    At the end of the scan g changes most. A constant fitted well before it is far below the one required at it.
+    g changes most at the end of the scan, and a constant fitted well before it is far too small there.
 
     Raises
     ------

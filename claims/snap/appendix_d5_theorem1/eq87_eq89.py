@@ -29,7 +29,7 @@ def delta_1(run: ClassRun) -> Approximation:
 def left_over(run: ClassRun) -> Approximation:
     """delta_2, then delta_3 of the other classes, for each record and class.
 
-    Delta_2 is iota/(1+sigma) less (1-E'_nn)(1+delta_1), delta_3 is beta/(1+sigma) less E'_nn' (1+delta_1).
+    Delta_2 is iota/(1+sigma) - (1-E'_nn)(1+delta_1), and delta_3 is beta/(1+sigma) - E'_nn' (1+delta_1).
     """
     K, E_prime, found = run.K, run.overlap.E_prime, coefficients(run)
     row = E_prime[np.arange(K)[:, np.newaxis], own_first(K)] * np.where(np.arange(K) == 0, -1.0, 1.0)

@@ -47,9 +47,9 @@ LEMMA17_BOUND = Bounded(measure=differences, upper=lambda run, _: np.full(run.K*
 def lambda_1_is_minus_one(run: ClassRun) -> bool:
     """Whether -1 is an eigenvalue of E as large as any, in exact arithmetic.
 
-    1 + lambda is an eigenvalue of a Gram matrix, so no lambda is below -1, and -1 is one exactly where the classes'
-    attention is linearly dependent. By Perron and Frobenius E >= 0 has no eigenvalue of larger absolute value where
-    the graph of overlapping classes is bipartite: there -lambda is an eigenvalue with lambda.
+    1 + lambda is an eigenvalue of a Gram matrix, so lambda >= -1, and -1 is attained iff the classes' attention is
+    linearly dependent. If the graph of overlapping classes is bipartite, -lambda is an eigenvalue with lambda (Perron
+    and Frobenius, E >= 0), so that none has a larger absolute value.
     """
     occurs = (run.dataset.P > 0).astype(float)
     overlapping = nx.from_numpy_array(occurs @ occurs.T - np.diag(occurs.sum(axis=1)) > 0)

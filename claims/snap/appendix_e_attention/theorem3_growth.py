@@ -35,10 +35,10 @@ from marginaudit.training.snap.recorded.trajectory import ClassTrajectory
 
 @once_a_run
 def dominating(run: ClassRun, while_assumption_2: bool) -> list[tuple[int, str, int]]:
-    """Each class, its dominant token, and the number of `gains_along`'s steps during which its common tokens lose.
+    """Each class, its dominant token, and the number of steps of `gains_along` up to which all its common tokens lose.
 
-    Or the number during which they lose and Assumption 2 keeps holding. Omits classes with a common token that gains
-    from the start, and classes without a dominant token.
+    With ``while_assumption_2`` that must hold up to there, too. Omits classes with a common token that gains from
+    the start, and classes without a dominant token.
     """
     common, dominant = set(common_tokens(run.dataset)), dominant_tokens(run.dataset)
     found = []
@@ -81,7 +81,7 @@ def _gather(run: ClassRun, what: str, while_assumption_2: bool) -> Series:
 def _rate(run: ClassRun, n: int, i: int, what: str) -> Approximation:
     """eta_Z times z-dot of a pair, or f-dot/f = z-dot minus the mean of z-dot over f_n^2, at each step.
 
-    Of a recorded run the change of z or of ln f_n from record to record.
+    For a recorded run, the change of z or of ln f_n between records.
     """
     if run.recorded is not None:
         return run.recorded.z_dot[:, i] if what == "z" else _change_of_ln_f(run.recorded, n, i)

@@ -37,9 +37,9 @@ Pairs = Callable[[ClassRun], NDArray[np.int64]]
 
 
 def extreme(run: ClassRun, pairs: Pairs, sign: int, *, where_assumption_2: bool = False) -> Series:
-    """At each step the z-dot closest to violating the expected sign of all given pairs.
+    """The z-dot of the given pairs closest to the wrong sign, at each step.
 
-    Or only at steps at which Assumption 2 holds.
+    Optionally only at steps at which Assumption 2 holds.
     """
     chosen = pairs(run)
     if not len(chosen):

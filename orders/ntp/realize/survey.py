@@ -29,7 +29,7 @@ class Survey:
         Tokens x with one next token, and with several, in the length-1 samples [x] -> n(x) that define n in the source.
     fits : int
         Largest number of samples that fit one collocation: an injective n with n(x) = y for a token x of the sentence.
-        Among several such n, one that agrees most with the part's is used below.
+        If several n attain it, the one closest to the part's is used for the counts below.
     queries, well_ordered, unconfused : int
         Queries that head a relation under this n; those with a strict partial order; those without confused tokens.
     confused : int

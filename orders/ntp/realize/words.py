@@ -22,7 +22,6 @@ class Text:
 
     Attributes
     ----------
-    name : str
     vocabulary : tuple of V tokens, in order of first use
     token : (positions,)
         Positions in the vocabulary, sentences one after the other.

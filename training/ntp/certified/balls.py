@@ -51,9 +51,7 @@ class Term:
     ----------
     count : int
         Number of all their samples.
-    optimal : int
     others : list of (class, c_j / c_a, number of such tokens in a sentence)
-    absent : int
     """
 
     count: int
@@ -71,7 +69,6 @@ class Alike(NamedTuple):
         The class of each pair.
     size : list of int
         Number of pairs of each class.
-    terms : list of Term
     """
 
     number: list[int]
@@ -86,7 +83,6 @@ class Pass(NamedTuple):
     ----------
     gradient : list of arb, one per class
         dLoss/ds of each of its pairs, up to the factor exp(log_scale) A / total count.
-    log_scale : arb
     other : list of arb, one per term
         Summed attention on its other tokens.
     odds : list of arb, one per term
@@ -188,7 +184,7 @@ def forward(found: Alike, W: list[flint.arb], A: flint.arb) -> Pass:
 
     If one label of one term dominates, no ball gets wider by a factor A: probabilities are relative to that of the
     term's first rival r, terms to the one with the largest P_r, and fluxes to the largest, whose factors are then
-    exactly 1. With a single relation no ball gets wider at all.
+    exactly 1. With a single relation the balls do not widen.
 
     Source: arXiv 2409.17335, eq. 6, relative to the optimal token.
     """

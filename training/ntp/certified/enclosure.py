@@ -112,7 +112,6 @@ def enclose(
 
     Parameters
     ----------
-    dataset : Dataset
     kq : MaxMargin
         W*_kq of that dataset.
     steps1, steps : int

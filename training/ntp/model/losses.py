@@ -28,7 +28,6 @@ def stage1_loss(dataset: Dataset, W_ov: Array, tokens: Indices | None = None) ->
 
     Parameters
     ----------
-    dataset : Dataset
     W_ov : (labels, dimension) array
     tokens : integer array or None
         Tokens to sum over; all by default.
@@ -70,7 +69,6 @@ def stage2_loss(dataset: Dataset, W_ov: Array, W_kq: Array) -> Any:
 
     Parameters
     ----------
-    dataset : Dataset
     W_ov : (labels, dimension) array
     W_kq : (dimension, dimension) array
 

@@ -134,8 +134,6 @@ def compared(
 
     Parameters
     ----------
-    dataset : Dataset
-    trajectory : Trajectory
     progress : callable
         Called with the share of the records compared so far.
     steps1 : int or None

@@ -29,8 +29,6 @@ class Stage:
 
     Attributes
     ----------
-    loss : Stage1Loss or Stage2Loss
-    lr : float
     u : float
         Unit roundoff of the recorded precision, plus float64's.
     least : float

@@ -189,7 +189,6 @@ def class_fluxes(
         `largest_rise`, or 0 for A up to `LARGEST_A`: fluxes and bounds are over exp(shift).
     labels : float
         V.
-    blocks : Blocks
     one : lanes or float
         The number 1 for each class of a block.
     flux : (merged edges,) array

@@ -56,8 +56,6 @@ class LossArrays(NamedTuple):
 
     Attributes
     ----------
-    A : float
-    log_A : float
     one_hot_margin : float
         Margin of W_kq from which attention is one-hot to rounding.
     lead_rate, rest_rate, winner, loser, summed : see `ReducedKQ`
@@ -67,7 +65,6 @@ class LossArrays(NamedTuple):
         V.
     shared : float
         See `take_steps`.
-    blocks : Blocks
     """
 
     A: float
@@ -219,10 +216,6 @@ class CompiledSteps:
         With a nonzero margin A and at least one edge.
     lanes : bool
         Compute `LANES` classes at a time, or one after the other in plain loops.
-
-    Attributes
-    ----------
-    arrays : LossArrays
     """
 
     def __init__(self, loss: ReducedKQ, *, lanes: bool = True) -> None:

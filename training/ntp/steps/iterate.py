@@ -46,7 +46,6 @@ class Iterate:
         squared norm of that rest.
     reference_low : array of that shape, or None
         What minus its rounding ``reference``.
-    normalised : bool
 
     Attributes
     ----------

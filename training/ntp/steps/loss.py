@@ -131,7 +131,6 @@ def rows_at(loss: Loss, iterate: Iterate, states: Sequence[tuple[int, Floats, fl
 
     Parameters
     ----------
-    loss : Loss
     iterate : Iterate
         Any iterate of the same run.
     states : sequence

@@ -17,7 +17,6 @@ class OV(Loss):
 
     Parameters
     ----------
-    space : WeightSpace
     answer : (tokens,) integer array
         n(x).
     reference : array in the space

@@ -72,7 +72,6 @@ class Shadowed(Lockstep):
 
     Parameters
     ----------
-    loss : Loss
     other : Loss
         With the W_ov of `Perturbed` steps.
     shadow : Iterate

@@ -21,13 +21,10 @@ def descend_both(
 
     Parameters
     ----------
-    data : SequenceClasses
     sequences : (seeds, steps) array
         Class of each step.
     at : sequence of int
         Recorded steps, increasing.
-    eta_Y, eta_Z : float
-    modified : bool
 
     >>> data = SequenceClasses.from_weights("two", 50, [("m", "q", {"a": 1, "c": 1}), ("n", "q", {"b": 1, "c": 1})])
     >>> descend_both(data, np.array([[0, 1, 0]]), [3], 0.5, 0.1, modified=True).round(9).tolist()

@@ -13,10 +13,6 @@ from marginaudit.orders.snap import SequenceClasses
 class Logits:
     """Index of z: the pairs of a query and a token that occurs in one of its classes.
 
-    Attributes
-    ----------
-    data : SequenceClasses
-
     >>> data = SequenceClasses.from_weights("two", 9, [("m", "p", {"a": 1, "the": 1}), ("n", "q", {"the": 1})])
     >>> logits = Logits(data)
     >>> logits.names

@@ -54,7 +54,6 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> AttentionPath:
 
     Parameters
     ----------
-    data : SequenceClasses
     turns : (times,) array
         Gamma, nonnegative and nondecreasing.
 
@@ -163,7 +162,6 @@ def turned(t: ArrayLike, K: int, M: int, eta_Y: float, eta_Z: float) -> Approxim
         Batch-1 steps, nonnegative.
     K, M : int
         Classes, tokens in the vocabulary.
-    eta_Y, eta_Z : float
 
     Raises
     ------

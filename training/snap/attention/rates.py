@@ -67,7 +67,6 @@ def rates(logits: Logits, z: Approximation, at: Fluctuation) -> Rates:
 
     Parameters
     ----------
-    logits : Logits
     z : Approximation, shape (pairs,)
     at : Fluctuation
         State of the decoder, shape (); see `mean_counts`.

@@ -52,7 +52,6 @@ def solved(rate: Rate, size: int, at: Floats, first: Floats | float, nudged: Rat
     Parameters
     ----------
     rate : function of time and state, the derivative of the state
-    size : int
     at : (times,) array
         Nonnegative and nondecreasing.
     first : float, or (size,) array

@@ -18,7 +18,6 @@ def class_sequences(steps: int, frequency: ArrayLike, seeds: int, entropy: int) 
 
     Parameters
     ----------
-    steps : int
     frequency : (classes,) array
         P(n), with sum 1.
     seeds, entropy : int

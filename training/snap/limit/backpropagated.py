@@ -40,7 +40,6 @@ def backpropagated(overlap: Overlap, at: Fluctuation) -> Backpropagated:
 
     Parameters
     ----------
-    overlap : Overlap
     at : Fluctuation
         State, of shape (..).
     """

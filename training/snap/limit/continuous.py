@@ -27,7 +27,6 @@ def continuous(t: ArrayLike, M: int, eta_Y: float) -> Level:
         Nonnegative. Time 1 is one step on this class.
     M : int
         Tokens in the vocabulary.
-    eta_Y : float
 
     Raises
     ------
@@ -69,7 +68,6 @@ def gamma(t: ArrayLike, K: int, M: int, eta_Y: float) -> Approximation:
         Nonnegative.
     K, M : int
         Classes, tokens in the vocabulary.
-    eta_Y : float
 
     Raises
     ------

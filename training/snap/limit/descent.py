@@ -48,7 +48,6 @@ def take(
     ----------
     sequence : (steps,) array
     at : (records,) array
-    eta_Y : float
     E : (classes, classes) array
     others : float
         Number of tokens other than next tokens.
@@ -118,7 +117,6 @@ def descend(overlap: Overlap, sequences: NDArray[np.int64], at: Sequence[int], M
         Recorded steps.
     M : int
         Tokens in the vocabulary; at least K and the number of rows of F.
-    eta_Y : float
 
     Raises
     ------

@@ -50,7 +50,6 @@ def fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
         N_n, with at least one step in total.
     M : int
         Tokens in the vocabulary.
-    eta_Y : float
 
     Raises
     ------

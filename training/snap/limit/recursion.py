@@ -119,7 +119,6 @@ def h_star(at: ArrayLike, M: int, eta_Y: float) -> Recursion:
         Steps in any order and shape.
     M : int
         Tokens in the vocabulary.
-    eta_Y : float
 
     Raises
     ------

@@ -46,8 +46,6 @@ class OtherRule:
 
     Attributes
     ----------
-    words : str
-    rule : Rule
     value : float or None
         Parameter of the rule.
     tokens : Tokens or None

@@ -26,7 +26,6 @@ def compared_classes(
 
     Parameters
     ----------
-    data : SequenceClasses
     decoder, attention : Recorded
         Y, (M, M) [contextual token, next token], and Z, (queries, M), tokens in the order of `SequenceClasses.tokens`.
     lr_y, lr_z : float

@@ -36,14 +36,12 @@ class Rule:
 
     Attributes
     ----------
-    lr_y, lr_z : float
     normalised : bool
         f is X^T b over its norm, else X^T b.
     through_norm : bool
         The gradient of Z goes through that norm.
     transposed : bool
         Y is held as [next token, contextual token].
-    momentum_y, momentum_z : float
     decay_y, decay_z : float
         Share of the weights subtracted in each step.
     u : float

@@ -11,7 +11,6 @@ def attention(data: SequenceClasses, Z: Floats) -> Floats:
 
     Parameters
     ----------
-    data : SequenceClasses
     Z : (.., queries, contextual) array
 
     Source: arXiv 2305.16380, eq. 5.

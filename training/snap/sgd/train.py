@@ -22,14 +22,12 @@ class Recipe:
 
     Attributes
     ----------
-    updates : int
     batch : int
         Samples per update; the loss is their mean.
     length : int
         Contextual tokens per sample, without the query.
     optimizer : "momentum" or "adam"
         v <- momentum v + g, w <- w - eta v; or Adam with the moments .9 and .999 and epsilon 1e-8.
-    momentum : float
     start : "uniform" or "zero"
         Y and Z from the uniform distribution on [-1/sqrt(M), 1/sqrt(M)], or 0.
 
@@ -84,8 +82,6 @@ def train_sampled(data: SequenceClasses, recipe: Recipe, rates: Sequence[tuple[f
 
     Parameters
     ----------
-    data : SequenceClasses
-    recipe : Recipe
     rates : sequence of pairs
     seed : int
         Seed of the samples and the start, shared by all rates, so that runs differ only by rates.

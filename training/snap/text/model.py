@@ -35,7 +35,6 @@ def attention(at: Parameters, windows: Integers) -> Floats:
 
     Parameters
     ----------
-    at : Parameters
     windows : (windows, T) array
         Tokens; the last one of a window is its query, which is not attended to.
 

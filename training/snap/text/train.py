@@ -19,7 +19,6 @@ class TextRecipe:
         Width of the embedding.
     T : int
         Tokens per window, the query last.
-    batch, updates : int
     longest : float
         Gradient clipping norm, as in the settings published by the authors.
     held_out : float
@@ -91,9 +90,6 @@ def train_on_text(
     ----------
     tokens : (tokens,) array
         Integers below M, at least `TextRecipe.least` of them.
-    M : int
-    recipe : TextRecipe
-    eta : float
     seed : int
         Seed of the start and the batches.
     at : updates at which attention is evaluated, ascending, up to the last update
