@@ -110,7 +110,7 @@ class Claim:
     setting : tuple of str
         Names of further predicates of the data in the source's setting. Outside the setting the claim is not
         applicable, unless a more general proof shows that it holds.
-    absent : from a run to the reason why it lacks the statement's subject, or None
+    absent : callable, run -> reason why it lacks the statement's subject, or None
     instead : str
         The true statement in place of a violated one, with its proof, formulas in LaTeX between dollar signs; ""
         if unknown.

@@ -46,7 +46,7 @@ class Figure:
     ----------
     name : str
         Name in `marginaudit figure`; for a figure of a run, the suffix of its file's name, possibly "".
-    draws : returns a matplotlib figure
+    draws : callable, -> matplotlib figure
     of : {"paper", "text", "dataset", "run", "runs"}
         Source of the figure, which sets the arguments of ``draws``. "paper": none. "text": a file, None for the paper's
         text, and a progress callback, both optional. "dataset": the dataset. "run": a run and its findings by claim,

@@ -37,8 +37,8 @@ class Values:
     ----------
     name : str
         Name of the value in usage messages.
-    read : from a value in Python or TOML to the one in the config, or None if not allowed
-    parse : from an option's text to the value to read; raises ArithmeticError or ValueError
+    read : callable, value in Python or TOML -> value in the config, or None if not allowed
+    parse : callable, text of an option -> value to read; raises ArithmeticError or ValueError
     choices : tuple of str
         Names, for a choice.
     alone : value of an option without a number, and of true; None if the option needs one

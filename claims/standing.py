@@ -188,7 +188,7 @@ class Implication:
         In words, for the reader of a report; "" for none.
     proof : str
         Page and anchor.
-    unmet : from a run to the reason why the condition fails, or None
+    unmet : callable, run -> reason why the condition fails, or None
         In exact or ball arithmetic.
     verdict : Verdict
         ``VIOLATED`` if the sources contradict the claim.

@@ -73,7 +73,7 @@ class Table(ABC):
         Name in `marginaudit table`, in report.json and of its CSV file.
     heading, introduction : str
         Text above the table on the page.
-    columns : of its CSV file, the dataset's first
+    columns : columns of its CSV file, the dataset's first
     """
 
     name: str

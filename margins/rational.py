@@ -35,7 +35,7 @@ def combined(weights: Sequence[fmpq], rows: Matrix) -> Vector:
 
 
 def balanced(vectors: Matrix, weights: Sequence[int]) -> tuple[Vector | None, Vector]:
-    """Some y >= 0 with y.weights = 1 and sum of y_n x_n = 0, and (); or None and v with v.x_n >= weight_n.
+    """Either (y, ()), y >= 0 with y.weights = 1 and sum of y_n x_n = 0, or (None, v) with v.x_n >= weight_n.
 
     Phase one of the simplex method with Bland's rule, which terminates; by Farkas' lemma exactly one exists.
     """

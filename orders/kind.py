@@ -40,16 +40,16 @@ class Kind(Generic[D]):
     ----------
     name : str
         Name of the kind, in the plural.
-    accepts : whether a parsed JSON document is of this kind, valid or not
-    from_document : from the document, ``where`` and ``default_name`` to the dataset; raises `InputError`
-    to_document : from a dataset to its document
-    tables : by columns of a table in Python: from its rows and ``where`` to a document
-    from_text, from_csv : from the text of a ``.txt`` or ``.csv`` file, ``where`` and its name to the dataset; None
-        without such a form
+    accepts : callable, parsed JSON document -> whether it is of this kind, valid or not
+    from_document : callable, (document, ``where``, ``default_name``) -> dataset; raises `InputError`
+    to_document : callable, dataset -> document
+    tables : by columns of a table in Python, callables (rows, ``where``) -> document
+    from_text, from_csv : callable, (text of a ``.txt`` or ``.csv`` file, ``where``, name) -> dataset; None without such
+        a form
     cases : built-in datasets, by name
-    assumptions : predicates, by name, each from a dataset to the witness that breaks it, or None
-    describe : from a dataset to the output of `marginaudit classify` without its assumptions
-    in_words : from a small dataset to its description in one line
+    assumptions : predicates by name, each a callable, dataset -> witness of a violation, or None
+    describe : callable, dataset -> output of `marginaudit classify` without the assumptions
+    in_words : callable, small dataset -> description in one line
     """
 
     name: str

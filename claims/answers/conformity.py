@@ -18,7 +18,7 @@ class Conformity:
         The stages in the file.
     algorithm : str
         Name of the reference algorithm.
-    place : from a departure to its place in words: stage, step and token
+    place : callable, departure -> its place in words (stage, step and token)
     assumed : str
         Assumptions of the comparison, after a comma; "" for none.
     """

@@ -25,10 +25,10 @@ class Solved:
 
     Attributes
     ----------
-    answer : by problem plain data with the keys ``status``, ``method``, ``norm_squared``, ``norm_squared_exact``,
+    answer : plain data by problem, with the keys ``status``, ``method``, ``norm_squared``, ``norm_squared_exact``,
         ``certificate`` (as `marginaudit.margins.Certificate` has it), ``direction_radius`` and ``note``, and others
-    tables : makes the output below the table of problems
-    certificate : makes the document that `Paper.verify` takes, or raises `marginaudit.margins.NotExact`
+    tables : callable, -> output below the table of problems
+    certificate : callable, -> document for `Paper.verify`; may raise `marginaudit.margins.NotExact`
     """
 
     answer: dict[str, dict[str, Any]]

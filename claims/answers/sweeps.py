@@ -29,7 +29,7 @@ class Generator:
     Attributes
     ----------
     parameters : the allowed values of each, by name
-    make : from the parameters and ``seed``, all by name, to a dataset
+    make : callable, parameters and ``seed`` as keywords -> dataset
     """
 
     parameters: Mapping[str, Values]
@@ -57,16 +57,16 @@ class Sweeps:
     Attributes
     ----------
     config : the default settings of a run; a dataclass whose fields are made by `setting`
-    generators : by name
-    results : whether each result is a number or a word, by name
-    rows : from a dataset, configs, a seed and names of results to the results of each config
+    generators : generators of datasets, by name
+    results : type of each result, number or word, by name
+    rows : callable, (dataset, configs, seed, names of results) -> results of each config
         A config's results do not depend on the other configs. None for an audit of the kept claims, with the results of
         `audit_results` and `config` as the paper's settings.
     together : int
         Batch size: configs of one dataset and seed to compute at once, where faster than one by one.
     specs : names of the built-in sweeps, files ``sweeps/NAME.toml`` of the paper's package
     designs : experiments of `marginaudit tighten`
-    factors : from a run to the quantities that bounds may depend on, by name, those varied by the designs first
+    factors : quantities that bounds may depend on, by name, each a callable of a run; those varied by the designs first
     """
 
     config: Any

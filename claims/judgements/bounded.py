@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.claims.claim import NotRecorded
 from marginaudit.claims.judgements.compare import (
+    NO_INSTANCE,
     UNDERFLOW,
     Outcome,
     compare_upper,
     curve_of,
-    looked_at,
+    sampled_steps,
     underflown,
     unseen,
 )
@@ -71,7 +72,7 @@ class Threshold:
         Least size of the other quantity, and its size in the run.
     size : str
         Name of that quantity.
-    resized : from a size to a run with it, for formulas only, without training
+    resized : callable, size -> run of that size, for formulas only, without training
     early : float
         The statement also applies up to this step; t >= 3 log^2 t, for example, includes t = 2.
     """
@@ -108,8 +109,8 @@ class InBalls:
 
     Attributes
     ----------
-    formula : from a run and float steps to the bound's values
-    balls : from a run and a list of float steps to a list of `flint.arb`, or None if unavailable
+    formula : callable, (run, float steps) -> values of the bound
+    balls : callable, (run, list of float steps) -> list of `flint.arb`, or None if unavailable
     """
 
     formula: "Formula"
@@ -126,15 +127,15 @@ class Bounded:
 
     Attributes
     ----------
-    measure : from a run to the measured series, possibly in logarithms
-    upper, lower : from a run and float steps to the bound's values on the same scale; at least one
+    measure : callable, run -> measured series, possibly in logarithms
+    upper, lower : callable, (run, float steps) -> values of the bound on the same scale; at least one
         Values are float64, Fractions, Python's integers or balls; the evidence is the weaker of both sides'.
     largest, smallest : float, or from a run to a float
         Range of the quantity, on the scale of the series; a bound beyond is vacuous.
     first : int
         First step of the statement; from 2 on, earlier steps are dropped.
-    threshold : from a run to its `Threshold`, or None
-    guaranteed, guaranteed_lower : from a run and float steps to proved bounds on the quantity, or None
+    threshold : callable, run -> `Threshold`; None without one
+    guaranteed, guaranteed_lower : callable, (run, float steps) -> proved bounds on the quantity; None without one
         On the same scale. They decide where error bars do not; the upper one also beyond an unreached threshold. They
         must not depend on training.
     """
@@ -164,7 +165,7 @@ class Bounded:
         """Verdict on a run, by the rules for error bars, thresholds and vacuous bounds."""
         measured = self.measured(run)
         if not len(measured):
-            return not_applicable("the dataset has nothing of which the statement speaks")
+            return not_applicable(NO_INSTANCE)
         if self.threshold is None:
             return Finding(**self._numbers(run, measured, self.first))
         start = self.threshold(run)
@@ -189,10 +190,10 @@ class Bounded:
         found = as_series(self.measure(run), "measure")
         if self.first < 2 or found.step is None or not len(found):
             return found
-        spoken_of = found.step >= self.first
-        if not spoken_of.any():
+        covered = found.step >= self.first
+        if not covered.any():
             raise NotRecorded(f"no step from {found.clock} = {self.first} on was recorded")
-        return found.taken(spoken_of)
+        return found.taken(covered)
 
     def _judge_beyond(self, run: Any, measured: Series, start: Threshold) -> Finding:
         """Finding for an unreached threshold: its position, a proof beyond it if any, the verdict ignoring it."""
@@ -210,10 +211,10 @@ class Bounded:
             "needs": start.lacking(float(last)),
             "left_out": "",
             "detail": (
-                f"The statement speaks from {start}; the run "
+                f"The statement applies from {start}; the run "
                 + (f"has {start.size} = {start.there:.10g} and " if start.size else "")
                 + f"ends at t = {last}. "
-                + ("There it follows from what is proved, by formula. " if proved else "")
+                + ("Beyond the run it follows from a proved bound, by formula. " if proved else "")
                 + f"Without the threshold: {outside}. {without['detail']}"
             ),
         }
@@ -237,7 +238,7 @@ class Bounded:
                 return False
         return True
 
-    def _numbers(self, run: Any, measured: Series, first_spoken: int, start: Threshold = ALWAYS) -> dict[str, Any]:
+    def _numbers(self, run: Any, measured: Series, from_step: int, start: Threshold = ALWAYS) -> dict[str, Any]:
         """Fields of the finding for entries to which the statement applies."""
         sides = self.sides(run, measured)
         outcomes = np.array(
@@ -254,13 +255,13 @@ class Bounded:
         measured, sides = measured.in_float64, [(side, bound.in_float64) for side, bound in sides]
         rooms = np.array([relative_room(side, measured, bound) for side, bound in sides])
         ratios, reached = log_ratios(measured, sides), log_ratios(measured, sides, bars=2)
-        says_less = np.where(followed, 2, vacuous & (outcomes != Outcome.FALSE))
+        rank = np.where(followed, 2, vacuous & (outcomes != Outcome.FALSE))
         if (outcomes == Outcome.FALSE).any():
-            says_less = np.where(outcomes == Outcome.FALSE, 0, 1 + says_less)
+            rank = np.where(outcomes == Outcome.FALSE, 0, 1 + rank)
         # beyond a slack of 1e16 all rooms are 1 in float64
-        at_side, at = np.unravel_index(np.lexsort((ratios.ravel(), rooms.ravel(), says_less.ravel()))[0], rooms.shape)
+        at_side, at = np.unravel_index(np.lexsort((ratios.ravel(), rooms.ravel(), rank.ravel()))[0], rooms.shape)
         (side, bound), exactly_apart = sides[int(at_side)], apart[int(at_side)]
-        reached[says_less > says_less[at_side, at]] = np.inf
+        reached[rank > rank[at_side, at]] = np.inf
         worst, known = int(at), as_known(side, measured)
         hidden = bool(known.value[worst] != measured.value[worst])
         faded = evidence is Evidence.FLOAT64 and bool(underflown(measured, bound)[at])
@@ -274,19 +275,19 @@ class Bounded:
             "repeats_within": np.inf if hidden else repeats_within(float(ratios[at_side, at]), reached),
             "worst_step": measured.at(worst),
             "first_violation": measured.first((outcomes == Outcome.FALSE).any(axis=0)),
-            "informative_from": self._informative_from(run, first_spoken, start) if measured.clock == "t" else None,
+            "informative_from": self._informative_from(run, from_step, start) if measured.clock == "t" else None,
             "detail": ("" if followed.all() else _detail(measured, bound, worst, side, exactly_apart, hidden=hidden))
             + _hidden(outcomes == Outcome.UNSURE, measured)
             + (f" {UNDERFLOW}" if faded and outcomes[at_side, at] == Outcome.UNSURE else "")
-            + (" At no step of the run does a bound say anything." if vacuous.all() else "")
-            + _hidden(followed, measured, "; there it follows from what is proved, by formula")
-            + (looked_at(measured) if outcomes.max() == Outcome.TRUE else ""),
+            + (" The bounds are vacuous at every step of the run." if vacuous.all() else "")
+            + _hidden(followed, measured, "; there it follows from a proved bound, by formula")
+            + (sampled_steps(measured) if outcomes.max() == Outcome.TRUE else ""),
             "curve": None
             if measured.step is None
             else curve_of(
                 measured, {name: stated.value for name, stated in sides}, vacuous_above=_reach(self.largest, run)
             ),
-            "left_out": unseen(run, measured, evidence, first_spoken, start.of),
+            "left_out": unseen(run, measured, evidence, from_step, start.of),
         }
 
     def sides(self, run: Any, measured: Series) -> list[tuple[Side, Series]]:
@@ -344,7 +345,7 @@ def first_step(condition: Callable[[Steps], NDArray[np.bool_]], start: int) -> i
         return int(near[int(np.argmax(hits))])
     dense = np.arange(np.log10(near[-1]), LAST_DECADE, np.log10(1.01))
     far = 10 ** np.concatenate([dense, np.arange(LAST_DECADE, 301.0)])
-    with np.errstate(all="ignore"):  # of powers of t that are no float64
+    with np.errstate(all="ignore"):  # powers of t overflow float64
         hits = condition(far)
     if not hits.any():
         return None
@@ -434,7 +435,7 @@ def _detail(measured: Series, bound: Series, at: int, side: str, apart: NDArray[
     shown = f"relative error bars {bars / size:.1e}" if size else f"error bars {bars:.1e}"
     if apart is not None:
         shown = f"{as_floats(apart)[at]:.4g} apart in rational arithmetic"
-    end = " The error bar hides what was measured; its end is given." if hidden else ""
+    end = " The error bar is larger than the value; its end nearer the bound is reported." if hidden else ""
     if not where:
         where = f"entry {at + 1} of {len(measured)}" if len(measured) > 1 else "its only entry"
     return f"Least room at {where}, against the {side} bound; {shown}.{end}"

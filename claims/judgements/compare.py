@@ -13,6 +13,8 @@ from marginaudit.claims.verdict import LEAST, Curve, Evidence, weakest
 if TYPE_CHECKING:
     import flint
 
+NO_INSTANCE = "the dataset has no instance of the statement"
+
 ALLOWANCE = 1e-9
 """Widest relative error bars of two overlapping sides that count as equal."""
 
@@ -199,7 +201,7 @@ def unseen(
     measured: Series,
     evidence: Evidence,
     first: int | None = None,
-    speaks: Callable[[NDArray[np.float64]], NDArray[np.bool_]] = lambda step: np.ones(len(step), dtype=bool),
+    applies: Callable[[NDArray[np.float64]], NDArray[np.bool_]] = lambda step: np.ones(len(step), dtype=bool),
 ) -> str:
     """First range of training steps that a statement covers without a measurement, or "".
 
@@ -219,14 +221,14 @@ def unseen(
     start = max(recorded[0] if first is None else first, 1)
     end = max(lengths, default=recorded[-1])
     step = np.array([start - 1, *recorded[(recorded >= start) & (recorded <= end)], end + 1])
-    wide = (step[1:] > np.maximum(step[:-1] + 1, reach * step[:-1])) & (speaks(step[:-1] + 1) | speaks(step[1:] - 1))
+    wide = (step[1:] > np.maximum(step[:-1] + 1, reach * step[:-1])) & (applies(step[:-1] + 1) | applies(step[1:] - 1))
     if not wide.any():
         return ""
     at = int(np.argmax(wide))
     return f"t = {position_text(step[at] + 1)} to {position_text(step[at + 1] - 1)}"
 
 
-def looked_at(measured: Series) -> str:
+def sampled_steps(measured: Series) -> str:
     """Sentence on the number of measured training steps; "" if every step from first to last was measured."""
     if measured.step is None or measured.clock != "t" or not len(measured):
         return ""
@@ -234,7 +236,7 @@ def looked_at(measured: Series) -> str:
     if len(step) > step[-1] - step[0]:
         return ""
     ends = " to ".join(map(position_text, (step[0], step[-1])))
-    return f" Looked at {len(step)} of the steps t = {ends}."
+    return f" Measured at {len(step)} of the steps t = {ends}."
 
 
 def without_a_step(recorded: NDArray[Any], start: int, end: int) -> str:

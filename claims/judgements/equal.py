@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.claims.judgements.compare import UNDERFLOW, Outcome, compare_equal, looked_at, underflown, unseen
+from marginaudit.claims.judgements.compare import (
+    NO_INSTANCE,
+    UNDERFLOW,
+    Outcome,
+    compare_equal,
+    sampled_steps,
+    underflown,
+    unseen,
+)
 from marginaudit.claims.series import Series, as_floats, as_series
 from marginaudit.claims.verdict import Evidence, Finding, Verdict, not_applicable, weakest
 from marginaudit.orders import counted
@@ -19,10 +27,10 @@ class Equal:
 
     Attributes
     ----------
-    measure, expected : from a run to two series of the same entries
-    scale : from a run to the scale of the rounding allowance, entry by entry; by default the larger of the two sides
-    witness : from a run to the witness of a violation, as plain JSON data
-    note : from a run to an additional note, or ""
+    measure, expected : callables, run -> series, both with the same entries
+    scale : callable, run -> scale of the rounding allowance, entry by entry; by default the larger of the two sides
+    witness : callable, run -> witness of a violation, as plain JSON data
+    note : callable, run -> additional note, or ""
     """
 
     measure: Callable[[Any], Series]
@@ -37,7 +45,7 @@ class Equal:
         """Verdict on a run: equal if error bars overlap and are no wider than the allowance."""
         left, right = as_series(self.measure(run), "measure"), as_series(self.expected(run), "expected")
         if not len(left):
-            return not_applicable("the dataset has nothing of which the statement speaks")
+            return not_applicable(NO_INSTANCE)
         if len(right) != len(left):
             raise ValueError(f"got {len(right)} expected values, expected {len(left)}: one for each measured")
         scale = None if self.scale is None else np.broadcast_to(self.scale(run), (len(left),))
@@ -56,7 +64,7 @@ class Equal:
             size = np.maximum(np.abs(left.value), np.abs(right.value))
         relative, some = np.zeros(len(left)), (size > 0).astype(bool)
         relative[some] = as_floats(np.asarray(difference[some] / size[some]))
-        # an entry that differs beyond its bars is worse than any that does not
+        # entries that differ beyond their bars come first
         at = int(np.lexsort((relative, outcomes))[-1])
         bars = 0.0 if exact else float(left.radius[at] + right.radius[at])
         allowance = bars / size[at] if bars and size[at] else 0.0
@@ -88,7 +96,7 @@ class Equal:
                 f"{f'{UNDERFLOW} ' if outcomes[at] == Outcome.UNSURE and faded[at] else ''}"
                 f"{self.note(run)}"
             ).rstrip()
-            + (looked_at(left) if outcomes.max() == Outcome.TRUE else ""),
+            + (sampled_steps(left) if outcomes.max() == Outcome.TRUE else ""),
             witness=self.witness(run) if differing else None,
             left_out=unseen(run, left, evidence),
         )

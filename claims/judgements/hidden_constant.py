@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.claims.judgements.bounded import Steps
-from marginaudit.claims.judgements.compare import FADED, curve_of, left_out
+from marginaudit.claims.judgements.compare import FADED, NO_INSTANCE, curve_of, left_out
 from marginaudit.claims.series import Series, as_series, natural, position, position_text, real
 from marginaudit.claims.values.json_data import finite
 from marginaudit.claims.verdict import Curve, Finding, Verdict, needed, not_applicable
@@ -40,7 +40,7 @@ LONG = 1000.0
 
 RISES = " The constant needed still rises at the end, as it would if a logarithm were missing."
 
-TOO_SHORT = " Less than three decades of tested steps refute nothing where no regime is given."
+TOO_SHORT = " Without a given regime, fewer than three decades of tested steps cannot refute it."
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class HiddenConstant:
     by a large factor beyond error bars, at a pace that does not slow, or if no constant of the right sign is valid at a
     step. Everything else is inconclusive, including runs with too few steps to show a pace.
 
-    Short runs refute nothing, because their start may resemble another rate. With a ``regime``, a refutation by pace
+    Short runs cannot refute it, because their start may resemble another rate. With a ``regime``, a refutation by pace
     needs a last decade beyond it; without one, three decades of tested steps, as for a `Limit`. Statements on ``late``
     steps are judged on that decade only; a violation before its second half must persist there.
 
@@ -60,10 +60,10 @@ class HiddenConstant:
 
     Attributes
     ----------
-    measure : from a run to the measured series, with steps
-    shape : from a run and float steps to shape(t) > 0, on the scale of the series
+    measure : callable, run -> measured series, with steps
+    shape : callable, (run, float steps) -> shape(t) > 0, on the scale of the series
     side : "upper" for measured <= C shape, "lower" for measured >= C shape
-    regime : from a run to the first step of the asymptotic regime, or None if unknown
+    regime : callable, run -> first step of the asymptotic regime; None if unknown
         Infinite if the run does not reach the regime; 0 if the statement itself limits its steps.
     late : bool
         Whether the statement is only about steps in that regime.
@@ -84,7 +84,7 @@ class HiddenConstant:
         """Verdict on a run, with the tightest constant valid on it."""
         measured = as_series(self.measure(run), "measure").in_float64
         if not len(measured):
-            return not_applicable("the dataset has nothing of which the statement speaks")
+            return not_applicable(NO_INSTANCE)
         begins = 0.0 if self.regime is None else self.regime(run)
         in_regime = bool(_steps(measured)[-1] / 10 >= begins)
         if not self.late:
@@ -151,7 +151,7 @@ class HiddenConstant:
             return Finding(
                 Verdict.INCONCLUSIVE, detail=f"{few} too few to fit a constant on some and test it on others."
             )
-        with np.errstate(over="ignore", invalid="ignore"):  # of a quantity that is 0 there is no slack
+        with np.errstate(over="ignore", invalid="ignore"):  # a quantity of 0 has no slack
             return self._tested(run, measured, shape, needed, least, most, fitted_on, in_regime=in_regime)
 
     @np.errstate(divide="ignore", over="ignore", invalid="ignore")  # of values that are 0 or near float64's ends
@@ -207,7 +207,7 @@ class HiddenConstant:
             worst_step=position(step[at]),
             first_violation=position(step[beyond[0]]) if verdict is Verdict.VIOLATED else None,
             detail=(
-                f"Tightest constant on what was run: {tightest:.4g}. Fitted to "
+                f"Tightest constant on the run: {tightest:.4g}. Fitted to "
                 f"{measured.clock} <= {position_text(step[fitted_on][-1])} with "
                 f"a factor {HEADROOM:g} of room: {np.exp(sign * constant):.4g}; tested, unchanged, to "
                 f"{measured.clock} = {position_text(step[-1])}."

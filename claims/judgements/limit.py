@@ -58,9 +58,9 @@ class Limit:
 
     Attributes
     ----------
-    measure : from a run to the measured series, with steps; logarithms are judged on the natural scale
-    predicted : from a run to the predicted limit, not 0, of a type allowed for bounds in `Bounded`
-    regime : from a run to the first step of the asymptotic regime
+    measure : callable, run -> measured series, with steps; logarithms are judged on the natural scale
+    predicted : callable, run -> predicted limit, not 0, of a type allowed for bounds in `Bounded`
+    regime : callable, run -> first step of the asymptotic regime
     uncertainty : float
         Relative error bar of the prediction.
     positive : bool

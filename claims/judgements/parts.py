@@ -14,7 +14,7 @@ class Decided:
 
     Attributes
     ----------
-    decide : from a run to the finding
+    decide : callable, run -> finding
     kind : str
         Name of the kind of statement for reports.
     late : bool
@@ -37,7 +37,7 @@ class Parts:
     Attributes
     ----------
     parts : mapping from a part's name in reports to its judgement
-    note : from a run to an additional note, or ""
+    note : callable, run -> additional note, or ""
     """
 
     parts: Mapping[str, Judgement]
@@ -66,19 +66,19 @@ def joined(parts: Mapping[str, Finding], note: str = "", curve: Curve | None = N
     a failing part's curve is used.
     """
     badness = list(Verdict)
-    speaking = {name: found for name, found in parts.items() if found.verdict is not Verdict.NOT_APPLICABLE} or parts
-    worst = min((found.verdict for found in speaking.values()), key=badness.index)
-    chosen = {name: found for name, found in speaking.items() if found.verdict is worst}
+    applicable = {name: found for name, found in parts.items() if found.verdict is not Verdict.NOT_APPLICABLE} or parts
+    worst = min((found.verdict for found in applicable.values()), key=badness.index)
+    chosen = {name: found for name, found in applicable.items() if found.verdict is worst}
     name = next((name for name, found in chosen.items() if not found.beyond_the_run), next(iter(chosen)))
-    resting = chosen if worst is Verdict.VIOLATED else speaking
+    resting = chosen if worst is Verdict.VIOLATED else applicable
     if curve is None and worst is Verdict.VIOLATED and (fails := chosen[name].curve) is not None:
         curve = replace(fails, part=", ".join(filter(None, (name, fails.part))))
     return replace(
         chosen[name],
         evidence=weakest(*(found.evidence for found in resting.values())),
         detail=" ".join(
-            [*(f"{name}: {found.verdict}. {found.detail}" for name, found in speaking.items()), note]
+            [*(f"{name}: {found.verdict}. {found.detail}" for name, found in applicable.items()), note]
         ).rstrip(),
         curve=curve,
-        left_out=", ".join(dict.fromkeys(found.left_out for found in speaking.values() if found.left_out)),
+        left_out=", ".join(dict.fromkeys(found.left_out for found in applicable.values() if found.left_out)),
     )

@@ -150,7 +150,7 @@ def _turned_distinct(dataset: SequenceClasses) -> SequenceClasses:
 
 
 def _moved_distinct(dataset: SequenceClasses) -> SequenceClasses:
-    """Move some probability between two distinct tokens of the first class, which changes its norm."""
+    """Move probability between two distinct tokens of the first class; the norm of its probabilities changes."""
     first, *others = dataset.classes
     to, source = _distinct(dataset, 2)[0][:2]
     found = dict(first.probabilities)

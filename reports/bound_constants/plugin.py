@@ -84,7 +84,7 @@ class BoundConstants:
             Id of a built-in or installed claim, or a claim object.
         dataset : str, path or a dataset
             Name of a built-in case, path, or dataset object; its name is stored in the row.
-        config : of the paper, or None
+        config : a paper's config, or None
             Settings of the run; by default those of `marginaudit audit`.
         tolerance : float or None
             Relative tolerance for worse numbers; by default the error bars.

@@ -32,7 +32,7 @@ def allowed(samples: ReducedSamples, winner: Mask) -> Mask:
 
 
 def at_query(samples: ReducedSamples) -> Mask:
-    """Places of the query."""
+    """Mask of the places with the query's token."""
     return _at_query(samples.start, samples.token, samples.query)
 
 

@@ -51,7 +51,7 @@ def test_beyond_a_threshold_a_proof_decides_for_every_longer_stage_1() -> None:
     assert asked == [10.5, 105, 10_500_000]
     assert found.needs == "T ≥ 10.5, run has 5"
     assert beyond(lambda _, t: -1.5 * t, steps1=5)[0].needs == "t ≥ 2000, run has 1000"
-    assert "There it follows from what is proved, by formula. Without" in found.detail
+    assert "Beyond the run it follows from a proved bound, by formula. Without" in found.detail
     assert "T >= 10.5 and t >= 2000; the run has T = 5 and ends at t = 1000." in found.detail
 
 
@@ -128,7 +128,7 @@ def test_without_the_threshold_the_evidence_and_the_first_violation_are_the_runs
         Evidence.CERTIFIED,
         None,
     )
-    assert found.detail.startswith("The statement speaks from t >= 2000; the run ends at t = 1000. Without the ")
+    assert found.detail.startswith("The statement applies from t >= 2000; the run ends at t = 1000. Without the ")
     assert "Without the threshold: violated from t = 501. Least room" in found.detail
     held = replace(claim, upper=lambda _, t: 2 * t).judge(run())
     assert "Without the threshold: holds. Least room" in held.detail
@@ -400,7 +400,7 @@ def test_a_value_less_than_its_error_bar_is_known_no_better_than_the_bar(sign: i
     assert found.measured == pytest.approx(sign * scale * 1e-4, rel=1e-9, abs=0)
     assert found.slack == pytest.approx(10 / scale, rel=1e-9, abs=0)
     assert found.repeats_within == np.inf
-    assert found.detail.endswith(" The error bar hides what was measured; its end is given.")
+    assert found.detail.endswith(" The error bar is larger than the value; its end nearer the bound is reported.")
 
 
 def test_the_numbers_are_from_where_the_bound_says_something() -> None:
@@ -418,7 +418,7 @@ def test_where_no_bound_says_anything_the_detail_says_so() -> None:
     claim = Bounded(measured(1 / STEP), lambda _, t: 4 / t**1.1, largest=1e-9)
     found = claim.judge(run())
     assert (found.verdict, found.worst_step) == (Verdict.VACUOUS, 1000)
-    assert "At no step of the run does a bound say anything." in found.detail
+    assert "The bounds are vacuous at every step of the run." in found.detail
     assert "At no step" not in replace(claim, largest=1.0).judge(run()).detail
 
 

@@ -71,8 +71,7 @@ def test_the_numbers_of_an_upper_bound() -> None:
     assert found.bound == pytest.approx(6 * 500)
     assert found.slack == pytest.approx(4)
     assert found.detail == (
-        "Tightest constant on what was run: 3. Fitted to t <= 31 with a factor 2 of room: 6; tested, unchanged, to "
-        "t = 1000."
+        "Tightest constant on the run: 3. Fitted to t <= 31 with a factor 2 of room: 6; tested, unchanged, to t = 1000."
     )
     assert found.curve is not None
     assert found.curve.lower is None

@@ -146,7 +146,7 @@ def test_ends_of_a_run_are_its_steps_whatever_the_order_of_the_entries() -> None
     assert "At 4 of 4 entries, the first at t = 1," in proved.detail
     value = series(np.ones(4), radius=0, step=step)
     early = Bounded(lambda _: value, upper=lambda _, t: 0 * t + 3, threshold=lambda _: Threshold(20)).judge(run())
-    assert early.detail.startswith("The statement speaks from t >= 20; the run ends at t = 9.")
+    assert early.detail.startswith("The statement applies from t >= 20; the run ends at t = 9.")
     assert early.needs == "t ≥ 20, run has 9"
     assert outside_to_detail(replace(early, informative_from=20, needs=""), "")["needs"] == early.needs
 

@@ -374,7 +374,7 @@ def test_a_run_that_ends_before_its_step_leaves_it_to_the_proof() -> None:
     run = Run(CASES["example-1"](), Config(steps2=900))
     found = CLAIM.judge(run)
     assert found.verdict is Verdict.HOLDS
-    assert "it follows from what is proved" in found.detail
+    assert "it follows from a proved bound" in found.detail
     assert found.informative_from == law(run).start
 
 

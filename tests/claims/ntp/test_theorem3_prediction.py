@@ -483,7 +483,7 @@ def test_late_in_the_run_it_holds_and_early_on_it_follows() -> None:
     assert (early.verdict, early.evidence, early.measured) == (Verdict.HOLDS, Evidence.PROVED, None)
     assert early.informative_from == late.informative_from
     assert (
-        "The statement speaks from t >= 1.681e+06; the run ends at t = 900. Without the threshold: holds"
+        "The statement applies from t >= 1.681e+06; the run ends at t = 900. Without the threshold: holds"
         in early.detail
     )
 

@@ -131,7 +131,7 @@ def test_what_error_bars_hide_of_theorem_1_follows_from_its_sharper_form(setting
     for claim in (direction, "ntp.theorem1.norm", "ntp.lemma6"):
         found = judged(claim, CYCLING, steps1=900, steps2=2000, **settings)
         assert found.verdict in {Verdict.HOLDS, Verdict.VACUOUS}, claim
-        assert claim == direction or "there it follows from what is proved" in found.detail
+        assert claim == direction or "there it follows from a proved bound" in found.detail
 
 
 def test_a_bound_beyond_what_is_proved_stays_open() -> None:

@@ -80,7 +80,7 @@ class CandidateRule:
     ----------
     words : str
         Description, with ``{0}`` for its first number.
-    rule : callable, from a stage and the numbers to the rule
+    rule : callable, (stage, numbers) -> rule
     starts : pairs of numbers
         Two initial values of each number, for the secant method.
     remembers : bool

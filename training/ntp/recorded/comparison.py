@@ -349,7 +349,7 @@ class _Search:
     stage, run : the stage and its records
     first : Recorded or None
         Records of stage 1.
-    frozen : from records to the step from which W_ov was frozen
+    frozen : callable, records -> step at which W_ov was frozen
     i, row : the record that departs
     origin : int
         The record from which rules with a memory start: 0 for W = 0 before it, 1 for a given start.

@@ -38,7 +38,7 @@ class Iterate:
 
     Parameters
     ----------
-    shape : of the weights
+    shape : shape of the weights
     lr : float
         Length of a normalised step; factor of the gradient in a plain one.
     reference : array of that shape, or None

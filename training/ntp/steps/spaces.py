@@ -87,7 +87,7 @@ class TokenKQ(TokenOV):
         self.recorded_key, self.recorded_query = key, query
 
     def recorded(self, weights: Floats) -> Floats:
-        """The scores of `recorded_key` and `recorded_query`: the pairs' own."""
+        """Scores of the pairs in `recorded_key` and `recorded_query`: the pairs that occur."""
         return weights
 
     def enter(self, reference: Floats) -> tuple[Floats, float]:
