@@ -7,13 +7,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy  # its subpackages load when first used
 from flint import arb, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from marginaudit.margins.errors import NotExact
+from marginaudit.margins.lifting import solve
 
 ROOT_BITS = 128
 
@@ -100,8 +100,7 @@ def _nearest_of_plane(rows: fmpz_mat) -> list[fmpz]:
     """Weights, of positive sum and any sign, of the point nearest to 0 on the plane through independent rows."""
     size = rows.nrows()
     products = rows * rows.transpose() + fmpz_mat(size, size, [1] * size**2)
-    solved: Any = products.solve(fmpz_mat(size, 1, [1] * size))  # an fmpq_mat, missing in flint's stubs
-    return list(solved.numer_denom()[0].entries())
+    return solve(products, [1] * size)[0]
 
 
 def _guess(X: Matrix) -> dict[int, fmpq]:
