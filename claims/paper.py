@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from marginaudit.claims.answers.results import Lists, Solved, Trained
-from marginaudit.claims.answers.sweeps import Sweeps
 from marginaudit.claims.claim import NOT_STATED, Claim
 from marginaudit.claims.run import BaseRun, Progress, Rows
 from marginaudit.claims.standing import Implication, Status, require_proof
@@ -20,6 +19,7 @@ from marginaudit.orders import InputError, Kind
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
+    from marginaudit.claims.answers.sweeps import Sweeps
     from marginaudit.margins.rational import Matrix
 
 
@@ -171,7 +171,7 @@ class Paper:
     recorded_config: type[Any] | None = None
     package: str = ""
     space: Space | None = None
-    sweeps: Sweeps | None = None
+    sweeps: "Sweeps | None" = None
     file: str = ""
 
     def __init__(self) -> None:

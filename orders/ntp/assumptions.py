@@ -63,7 +63,7 @@ def well_defined_orders(dataset: Dataset) -> Witness:
         cycle = order.cycle()
         if cycle is not None:
             edges = zip(cycle, (*cycle[1:], cycle[0]), strict=True)
-            samples = [dataset.samples[order.graph.edges[edge]["sample"]] for edge in edges]
+            samples = [dataset.samples[order.samples[edge]] for edge in edges]
             return {"query": query, "cycle": list(cycle), "samples": [_document(s) for s in samples]}
     return None
 
@@ -72,15 +72,13 @@ def no_confused_tokens(dataset: Dataset) -> Witness:
     """No token both wins and loses under one query; the witness is such a token, with the two samples."""
     for query, order in dataset.orders.items():
         for token in order.confused:
-            beaten = next(iter(order.graph.successors(token)))
-            winner = next(iter(order.graph.predecessors(token)))
-            wins = dataset.samples[order.graph.edges[token, beaten]["sample"]]
-            loses = dataset.samples[order.graph.edges[winner, token]["sample"]]
+            beaten, wins = next((x, sample) for (y, x), sample in order.samples.items() if y == token)
+            winner, loses = next((y, sample) for (y, x), sample in order.samples.items() if x == token)
             return {
                 "query": query,
                 "token": token,
-                "beats": {"token": beaten, "sample": _document(wins)},
-                "beaten_by": {"token": winner, "sample": _document(loses)},
+                "beats": {"token": beaten, "sample": _document(dataset.samples[wins])},
+                "beaten_by": {"token": winner, "sample": _document(dataset.samples[loses])},
             }
     return None
 

@@ -1,6 +1,6 @@
-"""One partial order per query, as a networkx graph, and its four classes of tokens."""
+"""One partial order per query, and its four classes of tokens."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -17,54 +17,66 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class QueryOrder:
-    """The relation >_q of one query; an edge of ``graph`` runs from the winner to the loser.
+    """The relation >_q of one query: the index of its first sample by winner and loser.
 
-    Its attribute ``sample`` is the index of the first sample with this relation. The four classes partition the
-    vocabulary, in its order.
+    The four classes partition the vocabulary, in its order.
 
     Source: arXiv 2409.17335, Definition 1 and the list of classes after it.
 
-    >>> import networkx as nx
-    >>> order = QueryOrder("O", ("S", "V", "O", "P"), nx.DiGraph([("O", "S"), ("O", "V")]))
+    >>> order = QueryOrder("O", ("S", "V", "O", "P"), {("O", "S"): 0, ("O", "V"): 3})
     >>> order.optimal, order.non_optimal, order.confused, order.non_comparable
     (('O',), ('S', 'V'), (), ('P',))
     """
 
     query: Token
     vocabulary: tuple[Token, ...]
-    graph: "nx.DiGraph[Token]"
+    samples: Mapping[tuple[Token, Token], int]
     positions: Mapping[Token, int] | None = field(default=None, repr=False, compare=False)
     """Positions of the tokens in the vocabulary, if known."""
 
     @cached_property
+    def graph(self) -> "nx.DiGraph[Token]":
+        """Relations as a networkx graph; an edge runs from the winner to the loser."""
+        import networkx as nx
+
+        return nx.DiGraph(list(self.samples))
+
+    @cached_property
     def optimal(self) -> tuple[Token, ...]:
         """Tokens that only win."""
-        return self._tokens(beats=True, beaten=False)
+        return self._sorted(self._winners - self._losers)
 
     @cached_property
     def non_optimal(self) -> tuple[Token, ...]:
         """Tokens that only lose."""
-        return self._tokens(beats=False, beaten=True)
+        return self._sorted(self._losers - self._winners)
 
     @cached_property
     def confused(self) -> tuple[Token, ...]:
         """Tokens that both win and lose."""
-        return self._tokens(beats=True, beaten=True)
+        return self._sorted(self._winners & self._losers)
 
     @cached_property
     def non_comparable(self) -> tuple[Token, ...]:
         """Tokens without a relation."""
-        return tuple(x for x in self.vocabulary if x not in self.graph)
+        comparable = self._winners | self._losers
+        return tuple(x for x in self.vocabulary if x not in comparable)
 
     @property
     def leaves_some(self) -> bool:
         """Whether some token has no relation, without listing them."""
-        return len(self.graph) < len(self.vocabulary)
+        return len(self._winners | self._losers) < len(self.vocabulary)
 
-    def _tokens(self, *, beats: bool, beaten: bool) -> tuple[Token, ...]:
-        graph = self.graph
-        found = (x for x in graph if bool(graph.out_degree(x)) == beats and bool(graph.in_degree(x)) == beaten)
-        return tuple(sorted(found, key=self._position.__getitem__))
+    @cached_property
+    def _winners(self) -> frozenset[Token]:
+        return frozenset(winner for winner, _ in self.samples)
+
+    @cached_property
+    def _losers(self) -> frozenset[Token]:
+        return frozenset(loser for _, loser in self.samples)
+
+    def _sorted(self, tokens: Iterable[Token]) -> tuple[Token, ...]:
+        return tuple(sorted(tokens, key=self._position.__getitem__))
 
     @cached_property
     def _position(self) -> Mapping[Token, int]:
@@ -74,15 +86,16 @@ class QueryOrder:
     def relations(self) -> list[tuple[Token, Token]]:
         """All pairs (winner, loser), in vocabulary order."""
         position = self._position
-        return sorted(self.graph.edges, key=lambda edge: (position[edge[0]], position[edge[1]]))
+        return sorted(self.samples, key=lambda edge: (position[edge[0]], position[edge[1]]))
 
     def cycle(self) -> tuple[Token, ...] | None:
         """Tokens x_1 >_q x_2 >_q .. >_q x_1, a witness that the relation's closure is not irreflexive, or None.
 
-        >>> import networkx as nx
-        >>> QueryOrder("b", ("a", "b"), nx.DiGraph([("a", "b"), ("b", "a")])).cycle()
+        >>> QueryOrder("b", ("a", "b"), {("a", "b"): 0, ("b", "a"): 1}).cycle()
         ('a', 'b')
         """
+        if not self.confused:  # each token of a cycle wins and loses; spares the import
+            return None
         import networkx as nx
 
         try:
@@ -94,23 +107,20 @@ class QueryOrder:
 
 def query_orders(relations: Relations, vocabulary: Sequence[Token]) -> dict[Token, QueryOrder]:
     """The order of every query that heads at least one relation, queries in vocabulary order."""
-    import networkx as nx
-
     names = tuple(vocabulary)
     positions = {x: i for i, x in enumerate(names)}
     orders: dict[Token, QueryOrder] = {}
     heads, starts = np.unique(relations.query, return_index=True)
     bounds = pairwise([*starts, len(relations)])
     for head, (start, end) in zip(heads, bounds, strict=True):
-        graph: nx.DiGraph[Token] = nx.DiGraph()
-        graph.add_edges_from(
-            (names[winner], names[loser], {"sample": sample})
+        samples = {
+            (names[winner], names[loser]): sample
             for winner, loser, sample in zip(
                 relations.winner[start:end].tolist(),
                 relations.loser[start:end].tolist(),
                 relations.sample[start:end].tolist(),
                 strict=True,
             )
-        )
-        orders[names[head]] = QueryOrder(query=names[head], vocabulary=names, graph=graph, positions=positions)
+        }
+        orders[names[head]] = QueryOrder(query=names[head], vocabulary=names, samples=samples, positions=positions)
     return orders

@@ -39,8 +39,11 @@ class Encoded:
     def blocks(self) -> Iterator[slice]:
         """All positions, in blocks of whole samples with about `BLOCK` positions."""
         starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
-        first = np.unique(np.searchsorted(starts, np.arange(BLOCK, len(self.owner), BLOCK)))
-        return starmap(slice, pairwise([0, *starts[first[first < len(starts)]].tolist(), len(self.owner)]))
+        first = {
+            *np.searchsorted(starts, np.arange(BLOCK, len(self.owner), BLOCK)).tolist()
+        }  # np.unique is slow to load
+        cuts = [int(starts[i]) for i in sorted(first) if i < len(starts)]
+        return starmap(slice, pairwise([0, *cuts, len(self.owner)]))
 
 
 def relations(encoded: Encoded) -> Relations:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from marginaudit.claims.answers.conformity import Conformity
 from marginaudit.claims.claim import Claim
 from marginaudit.claims.paper import Paper
 from marginaudit.claims.run import BaseRun, Progress
@@ -19,6 +18,9 @@ from marginaudit.orders.kind import Kind, Rows, from_document, from_rows
 from marginaudit.orders.reading import Name, plain, validated
 from marginaudit.reports.audit.ledger import all_papers, paper_of
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, warn
+
+if TYPE_CHECKING:
+    from marginaudit.claims.answers.conformity import Conformity
 
 N = TypeVar("N")
 
@@ -71,7 +73,7 @@ class Source:
         return self.paper.recorded(self.dataset, config, progress, self.trajectory)
 
 
-def comparing(source: Source) -> Callable[[Path, Any, Callable[[float], None]], Conformity]:
+def comparing(source: Source) -> "Callable[[Path, Any, Callable[[float], None]], Conformity]":
     """Comparison of recorded runs with the algorithm of the dataset's paper.
 
     Raises

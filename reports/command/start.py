@@ -1,6 +1,7 @@
 """Entry point: handles interrupts during import, and reports internal errors in one line below the traceback."""
 
 import gc
+import os
 import signal
 import sys
 
@@ -9,7 +10,8 @@ INTERNAL_ERROR = 70
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; BLAS starts no threads, as every run is limited to one anyway."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from marginaudit.reports.command.cli import main as run
 

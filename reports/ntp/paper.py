@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marginaudit.claims.answers.results import Lists, Solved, Trained
-from marginaudit.claims.answers.sweeps import Sweeps
 from marginaudit.claims.claim import Claim
 from marginaudit.claims.ntp.config import PAPER_STEPS, Config, RecordedConfig
 from marginaudit.claims.paper import Figure, Paper, Space
@@ -18,6 +17,7 @@ from marginaudit.orders import Kind
 
 if TYPE_CHECKING:
     from marginaudit.claims.answers.conformity import Conformity
+    from marginaudit.claims.answers.sweeps import Sweeps
     from marginaudit.claims.ntp.recorded_run import RecordedRun
     from marginaudit.claims.ntp.run import Run
     from marginaudit.orders.ntp import Dataset
@@ -95,7 +95,7 @@ class NextTokenPaper(Paper):
         return SPACE
 
     @cached_property
-    def sweeps(self) -> Sweeps:  # type: ignore[override]
+    def sweeps(self) -> "Sweeps":  # type: ignore[override]
         """Sweeps over datasets and settings of Algorithm 1."""
         from marginaudit.reports.ntp.sweeps import SWEEPS
 

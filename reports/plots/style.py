@@ -1,6 +1,5 @@
 """Colours and plot settings shared by the report's page and figures; fitting of titles, and fallback fonts."""
 
-import logging
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,8 @@ from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import printable, shortened
 
 if TYPE_CHECKING:
+    from logging import LogRecord
+
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
@@ -285,6 +286,8 @@ def _missing(text: "Text") -> frozenset[str]:
 @cache
 def _fonts_with(letters: frozenset[str]) -> tuple[list[str], frozenset[str]]:
     """Greedy cover of the letters by installed fonts: font families, and letters missing in all of them."""
+    import logging
+
     from matplotlib.font_manager import findSystemFonts, fontManager
     from matplotlib.ft2font import FT2Font
 
@@ -311,6 +314,6 @@ def _fonts_with(letters: frozenset[str]) -> tuple[list[str], frozenset[str]]:
     return families, letters
 
 
-def _of_another_matter(record: logging.LogRecord) -> bool:
+def _of_another_matter(record: "LogRecord") -> bool:
     """Filter for matplotlib's messages about missing bold faces."""
     return "font weight" not in record.getMessage()

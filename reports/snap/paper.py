@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marginaudit.claims.answers.results import Lists, Trained
-from marginaudit.claims.answers.sweeps import Sweeps
 from marginaudit.claims.claim import Claim
 from marginaudit.claims.paper import Figure, Paper, Space
 from marginaudit.claims.run import Progress, Rows
@@ -16,6 +15,7 @@ from marginaudit.orders import Kind
 
 if TYPE_CHECKING:
     from marginaudit.claims.answers.conformity import Conformity
+    from marginaudit.claims.answers.sweeps import Sweeps
     from marginaudit.claims.snap.recorded_run import RecordedClassRun
     from marginaudit.claims.snap.run import ClassRun
     from marginaudit.orders.snap import SequenceClasses
@@ -85,7 +85,7 @@ class ScanAndSnapPaper(Paper):
         return SPACE
 
     @cached_property
-    def sweeps(self) -> Sweeps:  # type: ignore[override]
+    def sweeps(self) -> "Sweeps":  # type: ignore[override]
         """Sweeps of the sampled training of section 8."""
         from marginaudit.reports.snap.sweeps import SWEEPS
 

@@ -56,7 +56,7 @@ def _found(run: Run) -> Series:
     values = [int(data.collocation.maps(name[x], name[y])) for x, y in PAIRS]
     for q, winner, loser in TRIPLES:
         order = data.orders.get(name[q])
-        values.append(int(order is not None and order.graph.has_edge(name[winner], name[loser])))
+        values.append(int(order is not None and (name[winner], name[loser]) in order.samples))
     labels = [f"n({x}) = {y}" for x, y in PAIRS] + [f"{w} >_{q} {z}" for q, w, z in TRIPLES]
     return exact_series(values, label=tuple(labels))
 

@@ -105,17 +105,20 @@ def panels(dataset: Dataset) -> list[Panel]:
     found = []
     for order in dataset.orders.values():
         tokens, edges = witness(order, confusion)
-        kept = order.graph if len(order.graph) <= MOST_TOKENS else order.graph.subgraph(chain(*edges))
-        if kept:
-            found.append(Panel(order, replace(order, graph=kept), tokens, edges))
-    found.sort(key=lambda panel: (not panel.tokens, -panel.part.graph.number_of_edges()))
+        part = order
+        if len(order.graph) > MOST_TOKENS:
+            kept = order.graph.subgraph(chain(*edges)).edges
+            part = replace(order, samples={edge: order.samples[edge] for edge in kept})
+        if part.samples:
+            found.append(Panel(order, part, tokens, edges))
+    found.sort(key=lambda panel: (not panel.tokens, -len(panel.part.samples)))
     return sorted(found[:MOST_PANELS], key=lambda panel: dataset.index[panel.order.query])
 
 
 def hasse(order: QueryOrder) -> "nx.DiGraph[Token]":
     """Transitive reduction of the relations, with all relations between tokens of a cycle.
 
-    >>> beats = nx.DiGraph([("a", "b"), ("b", "c"), ("a", "c")])
+    >>> beats = dict.fromkeys([("a", "b"), ("b", "c"), ("a", "c")], 0)
     >>> sorted(hasse(QueryOrder("q", ("a", "b", "c"), beats)).edges)
     [('a', 'b'), ('b', 'c')]
     """
@@ -125,7 +128,7 @@ def hasse(order: QueryOrder) -> "nx.DiGraph[Token]":
     found: nx.DiGraph[Token] = nx.DiGraph()
     found.add_nodes_from(order.graph)
     found.add_edges_from(
-        (a, b) for a, b in order.graph.edges if part_of[a] == part_of[b] or (part_of[a], part_of[b]) in kept
+        (a, b) for a, b in order.samples if part_of[a] == part_of[b] or (part_of[a], part_of[b]) in kept
     )
     return found
 
@@ -176,7 +179,7 @@ def _draw(axis: "Axes", panel: Panel) -> None:
     }
     axis.set_xlim(0, 1)
     axis.set_ylim(0.5 - len(found), 0.5)
-    part = "" if panel.part.graph is order.graph else f", {len(panel.part.graph)} of {len(order.graph)} tokens"
+    part = "" if panel.part is order else f", {len(panel.part.graph)} of {len(order.graph)} tokens"
     axis.set_title(as_text(f"under {_name(order.query)}{part}"), fontsize=9)
     for edge in sorted({*hasse(panel.part).edges, *edges}):
         _arrow(axis, at, edge, red=edge in edges)

@@ -146,5 +146,5 @@ def test_what_is_imported_before_it_is_needed(arguments: list[str]) -> None:
     assert "--help" not in arguments or len(ours) <= 60, ours
     heavy = {"cvxpy", "clarabel", "hypothesis", "jinja2", "matplotlib", "pandas", "scipy.optimize", "scipy.sparse"}
     if "figure" not in arguments:
-        heavy |= {"flint", "loky", "numba", "scipy"}
+        heavy |= {"flint", "loky", "networkx", "numba", "numpy.ma", "scipy"}
     assert not heavy & imported
