@@ -54,7 +54,7 @@ def test_no_module_imports_itself_by_way_of_others(graph: grimp.ImportGraph) -> 
 
 
 def test_a_plain_installation_has_all_that_is_imported(graph: grimp.ImportGraph) -> None:
-    """Two modules need more: the pytest plugin, which pytest loads and no module imports, and sweeps on a cluster."""
+    """Three modules need more: the pytest plugin, sweeps on a cluster, and problems of PEPit."""
     declared = {
         re.match(r"[\w-]+", dependency)[0].lower().replace("-", "_")  # type: ignore[index]
         for dependency in SETTINGS["project"]["dependencies"]
@@ -67,7 +67,8 @@ def test_a_plain_installation_has_all_that_is_imported(graph: grimp.ImportGraph)
         if not module.startswith("marginaudit") and module not in sys.stdlib_module_names
         if declared.isdisjoint(name.lower().replace("-", "_") for name in names.get(module, [module]))
     }
-    assert undeclared == {"pytest": {plugin}, "dask": {"marginaudit.reports.study.pool"}}
+    problems = "marginaudit.margins.worst_case.from_pepit"
+    assert undeclared == {"pytest": {plugin}, "dask": {"marginaudit.reports.study.pool"}, "PEPit": {problems}}
     assert graph.find_modules_that_directly_import(plugin) == set()
 
 

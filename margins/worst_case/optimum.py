@@ -1,0 +1,92 @@
+"""Float optimum of a performance estimation problem."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from marginaudit.margins.worst_case.conic import maximise
+from marginaudit.margins.worst_case.exact import Vectors, rational_basis
+from marginaudit.margins.worst_case.faces import Face, equations
+from marginaudit.margins.worst_case.program import Program
+from marginaudit.orders.arrays import Floats
+
+ROUGH = 1e-5
+"""Largest error of a coordinate, as solved."""
+
+NOISE = 1e-8
+"""Relative size of an eigenvalue that is an error of the solver."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Approximate optimum: value, multipliers and slacks of the rows, Gram matrix, its multiplier S, and values."""
+
+    value: float
+    multipliers: Floats
+    slacks: Floats
+    gram: Floats
+    residual: Floats
+    values: Floats
+
+    @property
+    def strong(self) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+        """Rows that seem to have a positive multiplier."""
+        return self.multipliers > self.slacks
+
+    def range(self, cut: float | None) -> Floats:
+        """Orthonormal columns that seem to span the range of the Gram matrix.
+
+        Eigenvalues count from ``cut`` times the largest, or, if None, where they are above those of the residual.
+        """
+        matrix = self.gram - self.residual if cut is None else self.gram
+        sizes, vectors = np.linalg.eigh(matrix)
+        return np.asarray(vectors[:, sizes > (cut or NOISE) * sizes[-1]])
+
+    def basis(self, cut: float | None) -> Vectors | None:
+        """Rational vectors that seem to span the range of the Gram matrix; None if they are not simple."""
+        return rational_basis(self.range(cut), ROUGH)
+
+
+def optimum(program: Program, face: Face) -> Optimum | None:
+    """Solve the program numerically; None if the worst case seems to be infinite."""
+    count, m, k = len(program.rows), program.A.shape[1], program.b.shape[1]
+    rows, rest = face.rows, face.rest(m)
+    E, e = equations(program, face)
+    U, sizes, _ = np.linalg.svd(E, full_matrices=False)
+    U = U[:, sizes > 1e-9 * sizes[0]]  # independent equations
+    inequality = ~program.equality[rows]
+    nonnegative = np.eye(len(rows))[inequality]
+    A = program.A[np.ix_(rows, rest, rest)]
+    found = maximise(
+        program.c[rows],
+        (U.T @ E, U.T @ e),
+        (nonnegative, np.zeros(len(nonnegative))),
+        [(A, np.zeros((len(rest), len(rest))))] if rest else [],
+    )
+    if found is None:
+        return None
+    free = -U @ found.equal
+    multipliers, slacks = np.zeros(count), np.zeros(count)
+    multipliers[rows] = found.y
+    slacks[np.array(rows)[inequality]] = found.nonnegative
+    gram = np.zeros((m, m))
+    if rest:
+        gram[np.ix_(rest, rest)] = found.semidefinite[0]
+    for v, w in zip(face.vectors, free[k + 1 :].reshape(-1, m), strict=True):
+        gram += (np.outer(v, w) + np.outer(w, v)) / 2
+    gram = _made_positive(gram, face.vectors, rest)
+    residual = np.tensordot(multipliers, program.A, axes=1)
+    return Optimum(-float(program.c[rows] @ found.y), multipliers, slacks, gram, residual, free[:k])
+
+
+def _made_positive(gram: Floats, vectors: Floats, rest: list[int]) -> Floats:
+    """The Gram matrix with a multiple of each v v^T added, which changes no row, so that it is nearly positive."""
+    if not len(vectors):
+        return gram
+    block = gram[np.ix_(rest, rest)]
+    pivots = [j for j in range(len(gram)) if j not in rest]
+    cross = gram[np.ix_(rest, pivots)]
+    lacking = cross.T @ np.linalg.pinv(block, rcond=1e-7) @ cross - gram[np.ix_(pivots, pivots)]
+    inverse = np.linalg.inv(vectors[:, pivots])
+    wanted = inverse.T @ (lacking + np.eye(len(pivots)) * (1 + abs(lacking).max())) @ inverse
+    return np.asarray(gram + vectors.T @ wanted @ vectors)

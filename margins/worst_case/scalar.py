@@ -1,0 +1,92 @@
+"""A float that carries the rational number it stands for."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any, TypeGuard
+
+LARGEST_DENOMINATOR = 2**20
+"""Largest denominator of a float that is taken as meant, such as 0.5; 1/3 has 2^54."""
+
+
+class Exact(float):
+    """A float for libraries that want floats, with arithmetic on the rational number that it carries.
+
+    >>> (1 / Exact("3") + 1) * 3
+    Exact('4')
+    """
+
+    __slots__ = ("fraction",)
+    fraction: Fraction
+
+    def __new__(cls, value: "str | Fraction | int") -> "Exact":
+        """From a rational number."""
+        fraction = Fraction(value)
+        made = super().__new__(cls, float(fraction))
+        made.fraction = fraction
+        return made
+
+    def __repr__(self) -> str:
+        return f"Exact('{self.fraction}')"
+
+    def __add__(self, other: Any) -> Any:
+        return Exact(self.fraction + rational(other)) if is_scalar(other) else NotImplemented
+
+    def __sub__(self, other: Any) -> Any:
+        return Exact(self.fraction - rational(other)) if is_scalar(other) else NotImplemented
+
+    def __rsub__(self, other: Any) -> Any:
+        return Exact(rational(other) - self.fraction) if is_scalar(other) else NotImplemented
+
+    def __mul__(self, other: Any) -> Any:
+        return Exact(self.fraction * rational(other)) if is_scalar(other) else NotImplemented
+
+    def __truediv__(self, other: Any) -> Any:
+        return Exact(self.fraction / rational(other)) if is_scalar(other) else NotImplemented
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return Exact(rational(other) / self.fraction) if is_scalar(other) else NotImplemented
+
+    def __neg__(self) -> "Exact":
+        return Exact(-self.fraction)
+
+    def __pos__(self) -> "Exact":
+        return self
+
+    def __abs__(self) -> "Exact":
+        return Exact(abs(self.fraction))
+
+    def __pow__(self, power: Any, modulo: None = None) -> Any:
+        return Exact(self.fraction**power) if isinstance(power, int) else NotImplemented
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+def exactly(values: Mapping[str, Any]) -> SimpleNamespace:
+    """Parameters for a method on PEPit's points: rationals as `Exact`, the others as they are.
+
+    >>> exactly({"n": 3, "L": Fraction(1, 2)})
+    namespace(n=3, L=Exact('1/2'))
+    """
+    return SimpleNamespace(**{k: Exact(value) if isinstance(value, Fraction) else value for k, value in values.items()})
+
+
+def is_scalar(value: Any) -> TypeGuard[float]:
+    """Whether it is an int or a float."""
+    return isinstance(value, int | float)
+
+
+def rational(value: float) -> Fraction:
+    """The rational number meant by an `Exact`, an int, or a float of few binary digits.
+
+    >>> rational(0.1)
+    Traceback (most recent call last):
+    ValueError: got the float 0.1, expected an exact rational such as Exact('1/10')
+    """
+    if isinstance(value, Exact):
+        return value.fraction
+    exact = Fraction(value) if isinstance(value, int) or abs(value) < float("inf") else None
+    if exact is None or exact.denominator > LARGEST_DENOMINATOR:
+        raise ValueError(f"got the float {float(value)!r}, expected an exact rational such as Exact('1/10')")
+    return exact

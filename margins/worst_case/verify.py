@@ -1,0 +1,583 @@
+"""Check a certificate of a worst case; standard library only.
+
+Usage: python verify.py CERTIFICATE [PROBLEM]
+Exit status: 0 confirmed; 1 refused; 2 an unreadable file, or no certificate; 70 an internal error.
+
+Deliberately self-contained: it reads a performance estimation problem and writes down the interpolation inequalities
+from the names of the function classes. The problem has vectors ("points") and numbers ("values") as unknowns. Each
+function is evaluated at combinations of the points; an evaluation is x, a (sub)gradient g at x, and f(x); for an
+operator, g = A(x) and f is unused. An expression is a combination of products of points, values and a constant. The
+performance is the least of the metrics. In rational arithmetic it confirms
+
+* a proof of "performance <= bound": multipliers, nonnegative for inequalities <= 0, 1 in sum for the metrics, whose
+  combination has no values left and a positive semidefinite matrix of products, and its constant is at least -bound;
+* a worst case: coordinates of the points, in an orthogonal basis with stated squared lengths, and values that satisfy
+  all constraints and interpolation inequalities, and metrics of at least the stated value.
+
+With PROBLEM, a file with the problem alone, the problem of the certificate must equal it. A rational is "p/q" in lowest
+terms, in ASCII digits, at most 4000 each.
+"""
+
+import json
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from hashlib import sha256
+from itertools import combinations, permutations
+from math import gcd, lcm
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FORMAT = "marginaudit-worst-case-1"
+RATIONAL = re.compile("(0|-?[1-9][0-9]{0,3999})/([1-9][0-9]{0,3999})")
+ZERO = Fraction(0)
+RELATIONS = ("<=", "==")
+
+Dot = Callable[[Any, Any], Any]
+
+
+class Refused(Exception):  # noqa: N818
+    """The certificate does not prove its statement; the message names the place."""
+
+
+class Unreadable(ValueError):  # noqa: N818
+    """No certificate; the message names the place and what is expected."""
+
+
+class Linear(dict[Any, Fraction]):
+    """Linear combination: coefficient by term. Terms of an expression are (a, b) with a <= b, (value,) and ()."""
+
+    def __add__(self, other: "Linear") -> "Linear":
+        total = Linear(self)
+        for term, coefficient in other.items():
+            total[term] = total.get(term, ZERO) + coefficient
+        return total
+
+    def __sub__(self, other: "Linear") -> "Linear":
+        return self + Fraction(-1) * other
+
+    def __rmul__(self, factor: Fraction) -> "Linear":
+        return Linear({term: factor * coefficient for term, coefficient in self.items()})
+
+
+def product(u: Linear, v: Linear) -> Linear:
+    """The scalar product of two combinations of points."""
+    total = Linear()
+    for a, left in u.items():
+        for b, right in v.items():
+            term = (a, b) if str(a) <= str(b) else (b, a)
+            total[term] = total.get(term, ZERO) + left * right
+    return total
+
+
+class Evaluation(NamedTuple):
+    """A point x, the (sub)gradient or the operator's value g at it, and the function's value f."""
+
+    x: Any
+    g: Any
+    f: Any
+
+
+Formula = Callable[[dict[str, Any], Dot, Evaluation, Evaluation], Any]
+
+
+def convex(_: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
+    """f_j + <g_j, x_i - x_j> <= f_i."""
+    return j.f - i.f + dot(j.g, i.x - j.x)
+
+
+def strongly_convex(p: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
+    """f_j + <g_j, x_i - x_j> + mu/2 |x_i - x_j|^2 <= f_i."""
+    return convex(p, dot, i, j) + p["mu"] / 2 * dot(i.x - j.x, i.x - j.x)
+
+
+def smooth_convex(p: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
+    """f_j + <g_j, x_i - x_j> + |g_i - g_j|^2 / (2 L) <= f_i."""
+    return convex(p, dot, i, j) + 1 / (2 * p["L"]) * dot(i.g - j.g, i.g - j.g)
+
+
+def smooth_strongly_convex(p: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
+    """The smooth convex inequality, with mu/(2 (1 - mu/L)) |x_i - x_j - (g_i - g_j)/L|^2 added on the left."""
+    beyond = i.x - j.x - 1 / p["L"] * (i.g - j.g)
+    return smooth_convex(p, dot, i, j) + p["mu"] / (2 * (1 - p["mu"] / p["L"])) * dot(beyond, beyond)
+
+
+def smooth(p: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
+    """The smooth strongly convex inequality for mu = -L."""
+    return smooth_strongly_convex({"L": p["L"], "mu": -p["L"]}, dot, i, j)
+
+
+def short_gradient(p: dict[str, Any], dot: Dot, i: Evaluation, _: Evaluation) -> Any:
+    """|g_i|^2 <= M^2."""
+    return dot(i.g, i.g) - p["M"] ** 2 * p["one"]
+
+
+def zero_value(_: dict[str, Any], __: Dot, i: Evaluation, ___: Evaluation) -> Any:
+    """f_i = 0."""
+    return i.f
+
+
+def normal(_: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
+    """<g_j, x_i - x_j> <= 0."""
+    return dot(j.g, i.x - j.x)
+
+
+def diameter(p: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
+    """|x_i - x_j|^2 <= D^2."""
+    return dot(i.x - j.x, i.x - j.x) - p["D"] ** 2 * p["one"]
+
+
+def growth(p: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
+    """f_j + <g_j, x_i - x_j> + |g_j|^2 / (2 L) <= f_i at a minimum x_i."""
+    return convex(p, dot, i, j) + 1 / (2 * p["L"]) * dot(j.g, j.g)
+
+
+def monotone(_: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
+    """0 <= <g_i - g_j, x_i - x_j>."""
+    return dot(j.g - i.g, i.x - j.x)
+
+
+def strongly_monotone(p: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
+    """mu |x_i - x_j|^2 <= <g_i - g_j, x_i - x_j>."""
+    return monotone(p, dot, i, j) + p["mu"] * dot(i.x - j.x, i.x - j.x)
+
+
+def cocoercive(p: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
+    """beta |g_i - g_j|^2 <= <g_i - g_j, x_i - x_j>."""
+    return monotone(p, dot, i, j) + p["beta"] * dot(i.g - j.g, i.g - j.g)
+
+
+def lipschitz(p: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
+    """|g_i - g_j|^2 <= L^2 |x_i - x_j|^2."""
+    return dot(i.g - j.g, i.g - j.g) - p["L"] ** 2 * dot(i.x - j.x, i.x - j.x)
+
+
+def nonexpansive(_: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
+    """|g_i - g_j|^2 <= |x_i - x_j|^2."""
+    return lipschitz({"L": 1}, dot, i, j)
+
+
+class Kind(NamedTuple):
+    """An inequality formula <= 0 (or = 0) and where it applies: "point", "pair" i < j, "ordered" pair, "minimum"."""
+
+    formula: Formula
+    where: str
+    relation: str = "<="
+
+
+class Class(NamedTuple):
+    """A class of functions or operators: which parameters it admits, and necessary and sufficient inequalities."""
+
+    parameters: tuple[str, ...]
+    admits: Callable[[dict[str, Fraction]], bool]
+    kinds: dict[str, Kind]
+
+
+CLASSES = {
+    "convex": Class((), lambda _: True, {"interpolation": Kind(convex, "ordered")}),
+    "strongly convex": Class(("mu",), lambda p: p["mu"] >= 0, {"interpolation": Kind(strongly_convex, "ordered")}),
+    "smooth convex": Class(("L",), lambda p: p["L"] > 0, {"interpolation": Kind(smooth_convex, "ordered")}),
+    "smooth strongly convex": Class(
+        ("L", "mu"), lambda p: 0 <= p["mu"] < p["L"], {"interpolation": Kind(smooth_strongly_convex, "ordered")}
+    ),
+    "smooth": Class(("L",), lambda p: p["L"] > 0, {"interpolation": Kind(smooth, "ordered")}),
+    "Lipschitz convex": Class(
+        ("M",),
+        lambda p: p["M"] >= 0,
+        {"gradient": Kind(short_gradient, "point"), "interpolation": Kind(convex, "ordered")},
+    ),
+    "indicator": Class(
+        (), lambda _: True, {"value": Kind(zero_value, "point", "=="), "interpolation": Kind(normal, "ordered")}
+    ),
+    "bounded indicator": Class(
+        ("D",),
+        lambda p: p["D"] >= 0,
+        {
+            "value": Kind(zero_value, "point", "=="),
+            "interpolation": Kind(normal, "ordered"),
+            "diameter": Kind(diameter, "pair"),
+        },
+    ),
+    "quadratic growth convex": Class(
+        ("L",), lambda p: p["L"] > 0, {"growth": Kind(growth, "minimum"), "interpolation": Kind(convex, "ordered")}
+    ),
+    "monotone": Class((), lambda _: True, {"interpolation": Kind(monotone, "pair")}),
+    "strongly monotone": Class(("mu",), lambda p: p["mu"] >= 0, {"interpolation": Kind(strongly_monotone, "pair")}),
+    "cocoercive": Class(("beta",), lambda p: p["beta"] >= 0, {"interpolation": Kind(cocoercive, "pair")}),
+    "Lipschitz": Class(("L",), lambda p: p["L"] >= 0, {"interpolation": Kind(lipschitz, "pair")}),
+    "nonexpansive": Class((), lambda _: True, {"interpolation": Kind(nonexpansive, "pair")}),
+}
+
+
+class Function(NamedTuple):
+    """A function of a class, with its parameters and evaluations."""
+
+    name: str
+    parameters: dict[str, Fraction]
+    evaluations: list[Evaluation]
+
+    def places(self) -> Iterator[tuple[str, int, int]]:
+        """Kind and evaluations of each inequality; j = i for those of one evaluation."""
+        indices = range(len(self.evaluations))
+        for name, kind in CLASSES[self.name].kinds.items():
+            if kind.where == "point":
+                pairs: Iterator[tuple[int, int]] = ((i, i) for i in indices)
+            elif kind.where == "pair":
+                pairs = combinations(indices, 2)
+            else:
+                minimum = kind.where == "minimum"
+                pairs = ((i, j) for i, j in permutations(indices, 2) if not minimum or self.is_minimum(i))
+            yield from ((name, i, j) for i, j in pairs)
+
+    def is_minimum(self, i: int) -> bool:
+        """Whether the gradient of an evaluation is 0."""
+        return not any(self.evaluations[i].g.values())
+
+    def applies(self, name: str, i: int, j: int) -> bool:
+        """Whether the class has such an inequality."""
+        kind, known = CLASSES[self.name].kinds.get(name), range(len(self.evaluations))
+        if kind is None or i not in known or j not in known:
+            return False
+        fits = {"point": i == j, "pair": i < j, "ordered": i != j, "minimum": i != j and self.is_minimum(i)}
+        return fits[kind.where]
+
+
+class Problem(NamedTuple):
+    """A performance estimation problem."""
+
+    points: list[str]
+    values: list[str]
+    functions: list[Function]
+    constraints: list[tuple[str, Linear]]
+    metrics: list[Linear]
+
+
+def combined(problem: Problem, proof: dict[str, Any]) -> Linear:
+    """The proof's combination of constraints, interpolation inequalities and negative metrics."""
+    demand(len(proof["metrics"]) == len(problem.metrics), "proof: not one multiplier for each metric")
+    demand(len(proof["constraints"]) == len(problem.constraints), "proof: not one multiplier for each constraint")
+    demand(len(proof["functions"]) == len(problem.functions), "proof: not one list of multipliers for each function")
+    demand(sum(proof["metrics"], ZERO) == 1, "proof: the metrics' multipliers have another sum than 1")
+    terms = [(f"metric {k}", "<=", m, Fraction(-1) * problem.metrics[k]) for k, m in enumerate(proof["metrics"])]
+    terms += [(f"constraint {k}", problem.constraints[k][0], m, problem.constraints[k][1])
+              for k, m in enumerate(proof["constraints"])]  # fmt: skip
+    for k, rows in enumerate(proof["functions"]):
+        function, seen = problem.functions[k], set()
+        p = function.parameters | {"one": Linear({(): Fraction(1)})}
+        for name, i, j, multiplier in rows:
+            where = f"function {k}, {name} {i} {j}"
+            demand(function.applies(name, i, j), f"proof: {where}: the class has no such inequality")
+            demand((name, i, j) not in seen, f"proof: {where} is stated twice")
+            seen.add((name, i, j))
+            kind = CLASSES[function.name].kinds[name]
+            row = formula(kind, p, product, function.evaluations[i], function.evaluations[j])
+            terms.append((where, kind.relation, multiplier, row))
+    total = Linear()
+    for where, relation, multiplier, row in terms:
+        demand(multiplier >= 0 or relation == "==", f"proof: the multiplier of {where} is negative")
+        total = total + multiplier * row
+    return total
+
+
+def formula(kind: Kind, p: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
+    """The left side of an inequality."""
+    return kind.formula(p, dot, i, j)
+
+
+def verify_proof(problem: Problem, bound: Fraction, proof: dict[str, Any]) -> str:
+    """Verify multipliers that prove performance <= bound."""
+    total = combined(problem, proof)
+    for name in problem.values:
+        demand(total.get((name,), ZERO) == 0, f"proof: the value {name!r} does not cancel")
+    demand(-total.get((), ZERO) <= bound, "proof: it bounds the performance by more than stated")
+    order = {name: k for k, name in enumerate(problem.points)}
+    matrix = [[ZERO] * len(order) for _ in order]
+    for term, coefficient in total.items():
+        if len(term) == 2:
+            i, j = order[term[0]], order[term[1]]
+            matrix[i][j] += coefficient / 2
+            matrix[j][i] += coefficient / 2
+    demand(positive_semidefinite(matrix), "proof: the matrix of products is not positive semidefinite")
+    return f"performance <= {bound} for every function of {classes(problem)}"
+
+
+def positive_semidefinite(matrix: list[list[Fraction]]) -> bool:
+    """Whether a symmetric matrix is positive semidefinite, by elimination in integers (Bareiss)."""
+    scale = lcm(*(value.denominator for row in matrix for value in row))
+    rows = [[int(value * scale) for value in row] for row in matrix]
+    last = 1
+    while rows:
+        pivot = rows[0][0]
+        if pivot < 0 or (pivot == 0 and any(rows[0])):
+            return False
+        if pivot == 0:
+            rows = [row[1:] for row in rows[1:]]
+            continue
+        rows = [
+            [(pivot * value - row[0] * above) // last for value, above in zip(row[1:], rows[0][1:], strict=True)]
+            for row in rows[1:]
+        ]
+        last = pivot
+    return True
+
+
+def verify_worst_case(problem: Problem, stated: dict[str, Any]) -> str:
+    """Verify points and values with a performance of at least the stated value."""
+    lengths, points, values = stated["squared_lengths"], stated["points"], stated["values"]
+    demand(all(length > 0 for length in lengths), "worst case: a squared length is not positive")
+    demand(set(points) == set(problem.points), "worst case: not one vector for each point")
+    demand(set(values) == set(problem.values), "worst case: not one number for each value")
+    for name, coordinates in points.items():
+        demand(len(coordinates) == len(lengths), f"worst case: {name!r} has not {len(lengths)} coordinates")
+    vectors = {name: Linear({k: c for k, c in enumerate(row) if c}) for name, row in points.items()}
+
+    def dot(u: Linear, v: Linear) -> Fraction:
+        return sum((lengths[k] * c * v[k] for k, c in u.items() if k in v), ZERO)
+
+    def vector(combination: Linear) -> Linear:
+        return sum((c * vectors[name] for name, c in combination.items()), Linear())
+
+    def number(expression: Linear) -> Fraction:
+        total = ZERO
+        for term, c in expression.items():
+            if len(term) == 2:
+                c *= dot(vectors[term[0]], vectors[term[1]])
+            elif term:
+                c *= values[term[0]]
+            total += c
+        return total
+
+    for k, (relation, expression) in enumerate(problem.constraints):
+        demand(satisfied(number(expression), relation), f"worst case: constraint {k} is violated")
+    for k, function in enumerate(problem.functions):
+        known = [Evaluation(vector(e.x), vector(e.g), number(e.f)) for e in function.evaluations]
+        minimum = any(kind.where == "minimum" for kind in CLASSES[function.name].kinds.values())
+        demand(
+            not minimum or any(map(function.is_minimum, range(len(known)))), f"worst case: function {k} has no minimum"
+        )
+        p = function.parameters | {"one": Fraction(1)}
+        for name, i, j in function.places():
+            kind = CLASSES[function.name].kinds[name]
+            holds = satisfied(formula(kind, p, dot, known[i], known[j]), kind.relation)
+            demand(holds, f"worst case: function {k}, {name} {i} {j} is violated")
+    for k, metric in enumerate(problem.metrics):
+        demand(number(metric) >= stated["value"], f"worst case: metric {k} is below the stated value")
+    dimension = len(lengths)
+    return f"performance >= {stated['value']} for a function of {classes(problem)} on R^{dimension}"
+
+
+def satisfied(number: Fraction, relation: str) -> bool:
+    """Whether number <= 0, or number == 0."""
+    return number == 0 or (number < 0 and relation == "<=")
+
+
+def classes(problem: Problem) -> str:
+    """The classes of the problem's functions, in words."""
+    return ", ".join(
+        f"{f.name} ({', '.join(f'{k} = {v}' for k, v in f.parameters.items())})" if f.parameters else f.name
+        for f in problem.functions
+    )
+
+
+def verify(certificate: str | Path, problem: str | Path | None = None) -> list[str]:
+    """One line per confirmed statement; `Refused` or `Unreadable` otherwise."""
+    return verify_document(load(certificate), None if problem is None else load(problem))
+
+
+def verify_document(document: Any, expected: Any = None) -> list[str]:
+    """Verify a parsed certificate, for the expected problem if one is given."""
+    known = members(document, "", ("format", "problem"), ("proof", "worst_case"))
+    expect(known["format"] == FORMAT, "/format", repr(FORMAT))
+    expect("proof" in known or "worst_case" in known, "", "the key 'proof' or 'worst_case'")
+    demand(expected is None or known["problem"] == expected, "the problem is not the expected one")
+    problem = read_problem(known["problem"], "/problem")
+    lines, ends = [], []
+    if "proof" in known:
+        proof = read_proof(known["proof"], "/proof")
+        lines.append(verify_proof(problem, proof["bound"], proof))
+        ends.append(proof["bound"])
+    if "worst_case" in known:
+        worst = read_worst_case(known["worst_case"], "/worst_case")
+        lines.append(verify_worst_case(problem, worst))
+        ends.append(worst["value"])
+    if len(ends) == 2 and ends[0] == ends[1]:
+        lines.append(f"tight: the worst case is {ends[0]}")
+    digest = sha256(json.dumps(known["problem"], sort_keys=True).encode()).hexdigest()
+    return [*lines, f"problem with SHA-256 {digest}"]
+
+
+def read_problem(value: Any, where: str) -> Problem:
+    """Read a problem."""
+    known = members(value, where, ("points", "values", "functions", "constraints", "metrics"))
+    points, values = (names(known[key], f"{where}/{key}") for key in ("points", "values"))
+
+    def vector(value: Any, where: str) -> Linear:
+        terms = mapping(value, where)
+        for name in terms:
+            expect(name in points, f"{where}/{name}", "a point")
+        return Linear({name: rational(c, f"{where}/{name}") for name, c in terms.items()})
+
+    def expression(value: Any, where: str) -> Linear:
+        parts = members(value, where, (), ("products", "values", "constant"))
+        total = Linear({(): rational(parts["constant"], f"{where}/constant")} if "constant" in parts else {})
+        for name, c in mapping(parts.get("values", {}), f"{where}/values").items():
+            expect(name in values, f"{where}/values/{name}", "a value")
+            total = total + Linear({(name,): rational(c, f"{where}/values/{name}")})
+        for k, row in enumerate(array(parts.get("products", []), f"{where}/products")):
+            place = f"{where}/products/{k}"
+            a, b, c = array(row, place, 3)
+            expect(a in points and b in points, place, "two points and a rational")
+            one = Fraction(1)
+            total = total + rational(c, place) * product(Linear({a: one}), Linear({b: one}))
+        return total
+
+    def function(value: Any, where: str) -> Function:
+        parts = members(value, where, ("class", "parameters", "evaluations"))
+        expect(parts["class"] in list(CLASSES), f"{where}/class", f"one of {', '.join(CLASSES)}")
+        known = CLASSES[parts["class"]]
+        given = members(parts["parameters"], f"{where}/parameters", known.parameters)
+        parameters = {key: rational(c, f"{where}/parameters/{key}") for key, c in given.items()}
+        expect(known.admits(parameters), f"{where}/parameters", "parameters that the class admits")
+        evaluations = []
+        for k, row in enumerate(array(parts["evaluations"], f"{where}/evaluations")):
+            place = f"{where}/evaluations/{k}"
+            e = members(row, place, ("x", "g", "f"))
+            evaluations.append(
+                Evaluation(vector(e["x"], f"{place}/x"), vector(e["g"], f"{place}/g"), expression(e["f"], f"{place}/f"))
+            )
+        return Function(parts["class"], parameters, evaluations)
+
+    def constraint(value: Any, where: str) -> tuple[str, Linear]:
+        parts = members(value, where, ("relation", "expression"))
+        expect(parts["relation"] in RELATIONS, f"{where}/relation", " or ".join(RELATIONS))
+        return parts["relation"], expression(parts["expression"], f"{where}/expression")
+
+    def each(key: str, reader: Callable[[Any, str], Any]) -> list[Any]:
+        return [reader(item, f"{where}/{key}/{k}") for k, item in enumerate(array(known[key], f"{where}/{key}"))]
+
+    metrics = each("metrics", expression)
+    expect(metrics != [], f"{where}/metrics", "at least one metric")
+    return Problem(points, values, each("functions", function), each("constraints", constraint), metrics)
+
+
+def read_proof(value: Any, where: str) -> dict[str, Any]:
+    """Read multipliers."""
+    known = members(value, where, ("bound", "metrics", "constraints", "functions"))
+    proof: dict[str, Any] = {"bound": rational(known["bound"], f"{where}/bound"), "functions": []}
+    for key in ("metrics", "constraints"):
+        proof[key] = [rational(c, f"{where}/{key}/{k}") for k, c in enumerate(array(known[key], f"{where}/{key}"))]
+    for k, rows in enumerate(array(known["functions"], f"{where}/functions")):
+        proof["functions"].append([])
+        for n, row in enumerate(array(rows, f"{where}/functions/{k}")):
+            place = f"{where}/functions/{k}/{n}"
+            name, i, j, multiplier = array(row, place, 4)
+            expect(type(i) is int and type(j) is int and isinstance(name, str), place, "kind, two indices, a rational")
+            proof["functions"][-1].append((name, i, j, rational(multiplier, place)))
+    return proof
+
+
+def read_worst_case(value: Any, where: str) -> dict[str, Any]:
+    """Read points and values."""
+    known = members(value, where, ("value", "squared_lengths", "points", "values"))
+    points, values = mapping(known["points"], f"{where}/points"), mapping(known["values"], f"{where}/values")
+    return {
+        "value": rational(known["value"], f"{where}/value"),
+        "squared_lengths": rationals(known["squared_lengths"], f"{where}/squared_lengths"),
+        "points": {name: rationals(row, f"{where}/points/{name}") for name, row in points.items()},
+        "values": {name: rational(c, f"{where}/values/{name}") for name, c in values.items()},
+    }
+
+
+def rational(value: Any, where: str) -> Fraction:
+    """Read "p/q" in lowest terms."""
+    match = RATIONAL.fullmatch(value) if isinstance(value, str) else None
+    if match is None or gcd(*map(int, match.groups())) != 1:
+        raise Unreadable(f"{where}: expected a rational 'p/q' in lowest terms, of at most 4000 digits each")
+    return Fraction(value)
+
+
+def rationals(value: Any, where: str) -> list[Fraction]:
+    """Read an array of rationals."""
+    return [rational(c, f"{where}/{k}") for k, c in enumerate(array(value, where))]
+
+
+def names(value: Any, where: str) -> list[str]:
+    """Read an array of different names."""
+    found = array(value, where)
+    expect(all(isinstance(name, str) for name in found), where, "names")
+    expect(len(set(found)) == len(found), where, "each name once")
+    return found
+
+
+def array(value: Any, where: str, length: int | None = None) -> list[Any]:
+    """Read an array, of a given length."""
+    expect(isinstance(value, list) and length in (None, len(value)), where, f"an array of {length or 'items'}")
+    return list(value)
+
+
+def mapping(value: Any, where: str) -> dict[str, Any]:
+    """Read an object."""
+    expect(isinstance(value, dict), where, "an object")
+    return dict(value)
+
+
+def members(value: Any, where: str, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Read an object with these keys."""
+    known = mapping(value, where)
+    for key in required:
+        expect(key in known, where, f"the key {key!r}")
+    for key in known:
+        expect(key in required + optional, f"{where}/{key}", f"no key but {', '.join(required + optional) or 'none'}")
+    return known
+
+
+def expect(condition: bool, where: str, expected: str) -> None:
+    """Raise `Unreadable` unless the condition holds."""
+    if not condition:
+        raise Unreadable(f"{where or '/'}: expected {expected}")
+
+
+def demand(condition: bool, otherwise: str) -> None:
+    """Raise `Refused` unless the condition holds."""
+    if not condition:
+        raise Refused(otherwise)
+
+
+def load(path: str | Path) -> Any:
+    """Parse a JSON file without repeated keys; errors name the file."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(dict(pairs)) < len(pairs):
+            raise Unreadable("a key stands more than once in an object")
+        return dict(pairs)
+
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8-sig"), object_pairs_hook=once)
+    except (OSError, ValueError, RecursionError) as error:
+        raise Unreadable(f"{path}: {error}; expected JSON in UTF-8") from error
+
+
+def main(arguments: list[str]) -> int:
+    """Return the exit status: 0 confirmed; 1 refused; 2 no certificate; 70 internal error."""
+    if len(arguments) not in (1, 2):
+        print("usage: verify.py CERTIFICATE [PROBLEM]", file=sys.stderr)
+        return 2
+    try:
+        print("\n".join(verify(*arguments)))
+    except Refused as reason:
+        print(f"refused: {reason}", file=sys.stderr)
+        return 1
+    except Unreadable as error:
+        print(error, file=sys.stderr)
+        return 2
+    except Exception as error:  # its exit status would be 1, that of a refused certificate
+        traceback.print_exc()
+        print(f"internal error: {type(error).__name__}; neither confirmed nor refused", file=sys.stderr)
+        return 70
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,52 @@
+"""The theorems of examples/first_order: proved bound, worst function and printed bound are the same rational."""
+
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+
+from marginaudit.margins.worst_case.verify import verify_document
+from tests.margins.worst_case.samples import BY_NAME, THEOREMS, refuted, solved
+
+SHORT = [(theorem.name, n) for theorem in THEOREMS for n in (1, 2, 3)]
+LONG = [(theorem.name, n) for theorem in THEOREMS for n in (4, 5)]
+
+
+def check_tight(name: str, n: int) -> None:
+    found, bound = solved(name, n)
+    assert BY_NAME[name].assumption(SimpleNamespace(**BY_NAME[name].instance(n)))
+    assert found.tight
+    assert found.upper == bound
+    assert f"tight: the worst case is {bound}" in verify_document(found.certificate(), found.problem)
+
+
+@pytest.mark.parametrize(("name", "n"), SHORT)
+def test_bound_is_proved_and_attained(name: str, n: int) -> None:
+    check_tight(name, n)
+
+
+@pytest.mark.parametrize(("name", "n"), LONG)
+def test_bound_of_more_steps_is_proved_and_attained(name: str, n: int) -> None:
+    check_tight(name, n)
+
+
+@pytest.mark.parametrize(("name", "n"), SHORT)
+def test_control_is_refuted(name: str, n: int) -> None:
+    found, bound, values = refuted(name, n)
+    theorem = BY_NAME[name]
+    assert theorem.outside is None or not theorem.assumption(SimpleNamespace(**values))
+    assert found.lower is not None
+    assert found.lower > bound
+
+
+def test_exact_worst_case_is_found_without_an_expected_value() -> None:
+    found, _, values = refuted("gradient-descent", 3)
+    assert found.tight
+    assert found.upper == values["L"] / 2 * (1 - values["gamma"] * values["L"]) ** 6
+
+
+def test_irrational_worst_case_lies_between_two_proved_ends() -> None:
+    found, _, _ = refuted("subgradient", 3)
+    assert found.upper is not None
+    assert found.lower is not None
+    assert found.lower < found.upper < found.lower * (1 + Fraction(2, 10**6))

@@ -1,0 +1,163 @@
+"""The stand-alone checker refuses every lie, and accepts a valid weaker statement as what it is."""
+
+import copy
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from marginaudit.margins.worst_case import verify as checker
+from marginaudit.margins.worst_case.from_pepit import text
+from marginaudit.margins.worst_case.verify import Refused, Unreadable, verify_document
+from tests.margins.worst_case.samples import THEOREMS, solved
+
+NAMES = [theorem.name for theorem in THEOREMS]
+
+LIES = 120
+
+
+def rationals(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Paths of all rationals in a document."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from rationals(item, (*path, key))
+    if isinstance(value, str) and "/" in value:
+        yield path
+
+
+def changed(document: Any, path: tuple[Any, ...], change: Any) -> None:
+    for key in path[:-1]:
+        document = document[key]
+    document[path[-1]] = text(change(Fraction(document[path[-1]])))
+
+
+def accepted(document: Any, problem: Any) -> bool:
+    try:
+        verify_document(document, problem)
+    except (Refused, Unreadable):
+        return False
+    return True
+
+
+def perturbations(rng: random.Random) -> Any:
+    factor, shift = Fraction(rng.randint(-20, 1020), 1000), Fraction(rng.randint(-9, 9), 10 ** rng.randint(1, 6))
+    return rng.choice([lambda c: c * factor, lambda c: c + shift, lambda c: -c, lambda _: Fraction(0)])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lies_are_refused(name: str) -> None:
+    found, bound = solved(name, 2)
+    rng = random.Random(name)
+    for end, key, better in (("proof", "bound", Fraction(999, 1000)), ("worst_case", "value", Fraction(1001, 1000))):
+        whole = found.certificate()
+        del whole["worst_case" if end == "proof" else "proof"]
+        places = list(rationals(whole[end], (end,)))
+        for _ in range(LIES):
+            lie = copy.deepcopy(whole)
+            lie[end][key] = text(bound * better)
+            for path in rng.sample(places, rng.randint(0, 3)):
+                if path != (end, key):
+                    changed(lie, path, perturbations(rng))
+            assert not accepted(lie, found.problem)
+
+
+@pytest.mark.parametrize("name", ["gradient-descent", "nesterov", "proximal-point", "gradient-descent-contraction"])
+def test_each_single_change_of_a_proof_is_refused(name: str) -> None:
+    found, _ = solved(name, 2)
+    whole = found.certificate()
+    del whole["worst_case"]
+    for path in rationals(whole["proof"], ("proof",)):
+        tampered = copy.deepcopy(whole)
+        changed(tampered, path, lambda c: c - Fraction(1, 10**9))
+        assert not accepted(tampered, found.problem), path
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_change_of_the_problem_is_refused(name: str) -> None:
+    found, _ = solved(name, 1)
+    whole = found.certificate()
+    for path in rationals(whole["problem"], ("problem",)):
+        tampered = copy.deepcopy(whole)
+        changed(tampered, path, lambda c: c + 1)
+        assert not accepted(tampered, found.problem), path
+
+
+def test_weaker_statements_are_accepted_as_what_they_are() -> None:
+    found, bound = solved("gradient-descent", 2)
+    weaker = found.certificate()
+    weaker["proof"]["bound"], weaker["worst_case"]["value"] = text(bound * 2), text(bound / 2)
+    lines = verify_document(weaker, found.problem)
+    assert lines[0].startswith(f"performance <= {bound * 2} ")
+    assert lines[1].startswith(f"performance >= {bound / 2} ")
+    assert not any(line.startswith("tight") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("format",), "marginaudit-worst-case-2"),
+        (("problem", "functions", 0, "class"), "concave"),
+        (("problem", "functions", 0, "parameters", "L"), "-3/1"),
+        (("problem", "metrics"), []),
+        (("problem", "points"), ["x0", "x0"]),
+        (("proof", "bound"), "3/6"),
+        (("proof", "bound"), 0.3),
+        (("proof", "metrics"), ["1/1", "0/1"]),
+        (("proof", "functions", 0, 0, 0), "smoothness"),
+        (("proof", "functions", 0, 0, 1), 17),
+        (("worst_case", "squared_lengths"), ["-1/1"]),
+        (("worst_case", "points"), {}),
+    ],
+)
+def test_malformed_certificates_are_refused(path: tuple[Any, ...], value: Any) -> None:
+    found, _ = solved("gradient-descent", 2)
+    document = found.certificate()
+    place: Any = document
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    assert not accepted(document, None)
+
+
+def test_repeated_multiplier_is_refused() -> None:
+    found, _ = solved("gradient-descent", 2)
+    document = found.certificate()
+    row = document["proof"]["functions"][0][0]
+    half = text(Fraction(row[3]) / 2)
+    document["proof"]["functions"][0][:1] = [[*row[:3], half], [*row[:3], half]]
+    assert not accepted(document, found.problem)
+
+
+def test_checker_runs_alone(tmp_path: Path) -> None:
+    found, bound = solved("halpern", 2)
+    certificate, problem = tmp_path / "certificate.json", tmp_path / "problem.json"
+    certificate.write_text(json.dumps(found.certificate()))
+    problem.write_text(json.dumps(found.problem))
+    alone = tmp_path / "verify.py"
+    alone.write_bytes(Path(checker.__file__).read_bytes())
+    command = [sys.executable, "-I", "-S", str(alone), str(certificate)]
+    confirmed = subprocess.run([*command, str(problem)], capture_output=True, text=True, check=True)
+    assert f"tight: the worst case is {bound}" in confirmed.stdout
+    problem.write_text(json.dumps(found.problem | {"metrics": []}))
+    refused = subprocess.run([*command, str(problem)], capture_output=True, text=True, check=False)
+    assert (refused.returncode, refused.stderr) == (1, "refused: the problem is not the expected one\n")
+    certificate.write_text('{"format": 1, "format": 2}')
+    unreadable = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert unreadable.returncode == 2
+    assert "a key stands more than once" in unreadable.stderr
+
+
+def test_matrix_is_semidefinite_only_with_zero_rows_at_zero_pivots() -> None:
+    semidefinite = checker.positive_semidefinite
+    zero, one, half = Fraction(0), Fraction(1), Fraction(1, 2)
+    assert semidefinite([[one, one, zero], [one, one, zero], [zero, zero, zero]])
+    assert semidefinite([[zero, zero], [zero, half]])
+    assert not semidefinite([[zero, one], [one, one]])
+    assert not semidefinite([[one, one], [one, half]])
+    assert not semidefinite([[one, one, zero], [one, one, half], [zero, half, one]])
