@@ -211,8 +211,7 @@ def audit(
     named = trajectory if isinstance(trajectory, Mapping) else {} if trajectory is None else {"": trajectory}
     recorded = [(name or Path(path).stem, Path(path)) for name, path in named.items()]
     sources = distinct_names(with_trajectories(sources, recorded, configs), lambda _: None)
-    with Executor(jobs) as executor:
-        judged = audit_datasets(sources, chosen, configs, executor, claim_timeout=claim_timeout)
+    judged = audit_datasets(sources, chosen, configs, Executor(jobs), claim_timeout=claim_timeout)
     return Report(judged.claims, judged.configs, judged.audited)
 
 

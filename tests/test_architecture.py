@@ -68,7 +68,7 @@ def test_a_plain_installation_has_all_that_is_imported(graph: grimp.ImportGraph)
         if declared.isdisjoint(name.lower().replace("-", "_") for name in names.get(module, [module]))
     }
     problems = "marginaudit.margins.worst_case.from_pepit"
-    assert undeclared == {"pytest": {plugin}, "dask": {"marginaudit.reports.study.pool"}, "PEPit": {problems}}
+    assert undeclared == {"pytest": {plugin}, "dask": {"marginaudit.reports.study.cluster"}, "PEPit": {problems}}
     assert graph.find_modules_that_directly_import(plugin) == set()
 
 

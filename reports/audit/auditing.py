@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from importlib.metadata import version
 from itertools import count
+from math import inf
 from threading import active_count
 from typing import Any, Literal
 
@@ -295,27 +296,37 @@ def environment() -> dict[str, str]:
 
 
 def audited(
-    source: Source, claims: Sequence[Claim], config: Any, progress: Progress, claim_timeout: float = CLAIM_TIMEOUT
+    source: Source,
+    claims: Sequence[Claim],
+    config: Any,
+    progress: Progress,
+    claim_timeout: float = CLAIM_TIMEOUT,
+    *,
+    isolated: bool = False,
 ) -> Audited:
     """Judge a dataset by each claim about its kind, on one thread.
 
     Each user's claim is judged in a forked worker with a timeout of ``claim_timeout`` seconds, or in this process
-    without a timeout if forking is unsafe. ``progress`` is called with the dataset's name and the current task (a
-    claim's id, or "training"), and returns a callback for the number of training steps done on that dataset.
+    without a timeout if forking is unsafe; if ``isolated``, every other claim too is judged in a forked worker.
+    ``progress`` is called with the dataset's name and the current task (a claim's id, or "training"), and returns a
+    callback for the number of training steps done on that dataset.
     """
     paper, name = source.paper, source.dataset.name
     judged = [claim for claim in claims if paper.judges(claim)]
-    forks = not all(map(paper.has, judged)) and forkable(ours=active_count())  # one_thread hides BLAS's
+    apart = {claim.id for claim in judged if isolated or not paper.has(claim)}
+    if apart and not forkable(ours=active_count()):  # one_thread hides BLAS's
+        apart = set()
     with one_thread():
         run = source.run(config, progress(name, "training"))
         findings: dict[str, ReportRow] = {}
         for claim in judged:
             progress(name, claim.id)
-            if paper.has(claim) or not forks:
-                findings[claim.id] = claim.judge(run)
-            else:
+            if claim.id in apart:
                 run.prepare()
-                findings[claim.id] = judged_in_worker(claim, run, claim_timeout)
+                seconds = inf if paper.has(claim) else claim_timeout
+                findings[claim.id] = judged_in_worker(claim, run, seconds)
+            else:
+                findings[claim.id] = claim.judge(run)
         return Audited(source, config, findings, dataset_document(source, run), run_here=run)
 
 

@@ -138,7 +138,8 @@ def audit(
     before = manifest(out) or {}
     steps = {one.dataset.name: one.paper.steps(config[one.paper.name]) for one in sources}
     store = user_cache(fresh=fresh, notice=notify)
-    with progress_bar(total=sum(steps.values())) as bar, Executor(jobs or cores(), store) as executor:
+    executor = Executor(jobs or cores(), store)
+    with progress_bar(total=sum(steps.values())) as bar:
         progress, done = _callbacks(bar, steps)
         result = audit_datasets(
             sources,

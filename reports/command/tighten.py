@@ -146,11 +146,11 @@ def _measured(tasks: Sequence[MeasureTask], deadline: float, bar: Bar) -> tuple[
         The claim applies to no run, or no run finished in time.
     """
     results: dict[MeasureTask, Any] = {}
-    with Executor(cores(), user_cache("tighten", notice=notify)) as executor:
-        for task, result, _ in executor.results(tasks, until=deadline):
-            if result is not None:
-                results[task] = result
-            bar.reach(len(results))
+    executor = Executor(cores(), user_cache("tighten", notice=notify))
+    for task, result, _ in executor.results(tasks, until=deadline):
+        if result is not None:
+            results[task] = result
+        bar.reach(len(results))
     if not results:
         raise InputError("--seconds", got="no run finished in time", expected="a longer time")
     every = [(task.case, results[task]) for task in tasks if task in results]
@@ -173,10 +173,9 @@ def _without_each(claim: Claim, paper: Paper, deadline: float, done: int, bar: B
     each = min(HUNT_SECONDS, (deadline - monotonic()) / max(rounds, 1))
     tasks = [HuntTask(claim, paper, name, each) for name in names] if each > 0 else []
     found = {}
-    with Executor(jobs) as executor:
-        for task, result, _ in executor.results(tasks, until=deadline):
-            found[task.without] = result
-            bar.reach(done + len(found))
+    for task, result, _ in Executor(jobs).results(tasks, until=deadline):
+        found[task.without] = result
+        bar.reach(done + len(found))
     return {name: found.get(name) for name in names}
 
 

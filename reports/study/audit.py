@@ -1,10 +1,11 @@
 """Audits and their pages as tasks, with a cache."""
 
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, Self
 
 from marginaudit.claims.claim import Claim
 from marginaudit.claims.paper import Figure, Paper
@@ -34,6 +35,8 @@ class AuditTask(Task):
     exports : names of `marginaudit.claims.settings.EXPORTS`; None to leave drawing to the writer of a page
     claim_timeout : float
         Time limit in seconds for each user's claim.
+    isolated : bool
+        Whether a built-in claim too is judged in a worker of its own, whose death costs this claim alone.
     """
 
     source: Source
@@ -41,6 +44,7 @@ class AuditTask(Task):
     config: Any
     exports: tuple[str, ...] | None
     claim_timeout: float
+    isolated: bool = False
 
     @property
     def name(self) -> str:
@@ -58,14 +62,23 @@ class AuditTask(Task):
         claims, config = [claim.id for claim in judged_by], config_document(paper, self.config)
         return key_of(paper, self.exports, dataset=dataset, claims=claims, config=config)
 
+    @property
+    def size(self) -> int:
+        """Size of the dataset."""
+        return len(pickle.dumps(self.source.dataset))
+
     def load(self) -> None:
         """Import the drawing library and the dependencies of the paper's runs."""
         super().load()
         self.source.paper.load()
 
+    def retry(self) -> Self:
+        """The same audit with each claim in a worker of its own."""
+        return replace(self, isolated=True)
+
     def compute(self, progress: Progress = quiet) -> Audited:
         """Judge and draw the dataset; once drawn, drop its run."""
-        found = audited(self.source, self.claims, self.config, progress, self.claim_timeout)
+        found = audited(self.source, self.claims, self.config, progress, self.claim_timeout, isolated=self.isolated)
         if self.exports is None:
             return found
         progress(found.name, "figures")
@@ -83,7 +96,6 @@ class FigureTask(Task):
     paper: Paper
     figure: Figure
     exports: tuple[str, ...]
-    light: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -107,7 +119,6 @@ class ProofsTask(Task):
     """HTML of a paper's pages of proofs."""
 
     paper: Paper
-    light: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -148,7 +159,7 @@ def audit_datasets(
     Raises
     ------
     InputError
-        A dataset kills its workers.
+        A dataset's training or drawing kills its workers.
     """
     exported = None if exports is None else tuple(exports)
     tasks = [AuditTask(one, tuple(claims), configs[one.paper.name], exported, claim_timeout) for one in sources]

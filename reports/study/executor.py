@@ -1,39 +1,25 @@
 """Compute tasks, in this process or in workers, and keep the results in a store."""
 
-import io
-import pickle
-import sys
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import redirect_stdout, suppress
-from functools import cache
-from itertools import chain
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import wait
 from time import monotonic
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import cloudpickle
 
-from marginaudit.claims.claim import Claim
-from marginaudit.claims.paper import Paper
 from marginaudit.orders import InputError, counted, printable
 from marginaudit.reports.audit.auditing import Progress, quiet
-from marginaudit.reports.audit.ledger import all_papers
 from marginaudit.reports.plots.style import load_drawing
-from marginaudit.reports.processes import forkable
-from marginaudit.reports.study.pool import Local
+from marginaudit.reports.processes import Worker, forkable
 from marginaudit.reports.study.store import NO_STORE, Store
 
 
 class Task(ABC):
-    """Work for one process: a dataset to audit, a figure to draw, or runs of a sweep.
-
-    Attributes
-    ----------
-    light : bool
-        Whether it is faster than starting a worker; workers already started compute it.
-    """
-
-    light: ClassVar[bool] = False
+    """Work for one process: a dataset to audit, a figure to draw, or runs of a sweep."""
 
     @property
     @abstractmethod
@@ -49,62 +35,62 @@ class Task(ABC):
         """Name in error messages."""
         return type(self).__name__
 
+    @property
+    def size(self) -> int:
+        """Size of the data; the largest tasks, hence the slowest, start first."""
+        return 0
+
     def load(self) -> None:
         """Import the task's dependencies before this process is forked."""
         load_drawing()
+
+    def retry(self) -> Self:
+        """Task to compute after its worker's death."""
+        return self
 
     def lasting(self, _result: Any) -> bool:
         """Whether the result is reproducible, so that it may be stored."""
         return True
 
 
+K = TypeVar("K")
 T = TypeVar("T", bound=Task)
 
 
+@dataclass(frozen=True)
 class Executor:
-    """Executor of at most ``jobs`` tasks at a time; a context whose workers start on demand."""
+    """Executor of at most ``jobs`` tasks at a time, with a store of results."""
 
-    def __init__(self, jobs: int = 1, store: Store = NO_STORE) -> None:
-        self._jobs, self._store, self._workers = jobs, store, Local(0)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._workers.end()
+    jobs: int = 1
+    store: Store = NO_STORE
 
     def results(
         self, tasks: Sequence[T], progress: Progress = quiet, until: float | None = None
     ) -> Iterator[tuple[T, Any, bool]]:
-        """Yield each task as it ends, with its result and whether the store had it; the first tasks start at once.
+        """Yield each task as it ends, with its result and whether the store had it.
 
         The result is None for a task that kills its workers. The iterator ends at the time ``until`` of
-        `time.monotonic`; unfinished tasks are left out or have the result None. A single task, and any task that
-        cannot be pickled, is computed in this process. ``progress`` is called with the current task.
+        `time.monotonic`; unfinished tasks are left out or have the result None. A single task, and tasks that no worker
+        can be given, are computed in this process. ``progress`` is called with the current task.
         """
-        keys = {task: task.key if self._store.folder else None for task in tasks}
-        stored = {task: result for task, key in keys.items() if (result := self._store.read(key)) is not None}
-        missing = [task for task in tasks if task not in stored]
-        several = min(self._jobs, len(missing)) > 1 and (self._workers.begun or not all(task.light for task in missing))
-        calls = largest_first(missing) if several else {}
-        if calls and not self._workers.begun:
-            self._workers = Local(min(self._jobs, len(calls)))
-            for task in calls if forkable() else ():
-                task.load()
-        sent = self._workers.results(computed, calls, until)
-        here = ((task, _computed_here(task, progress, until)) for task in missing if task not in calls)
-        if calls:
-            progress(counted(len(calls), "task"), "under way")
-
-        def ended() -> Iterator[tuple[T, Any, bool]]:
-            for task, result in stored.items():
+        keys = {task: task.key if self.store.folder else None for task in tasks}
+        missing = []
+        for task in tasks:
+            if (result := self.store.read(keys[task])) is None:
+                missing.append(task)
+            else:
                 yield task, result, True
-            for task, result in chain(sent, here):
-                if result is not None and task.lasting(result):
-                    self._store.write(keys[task], result)
-                yield task, result, False
+        for task, result in self._computed(missing, progress, until):
+            if result is not None and task.lasting(result):
+                self.store.write(keys[task], result)
+            yield task, result, False
 
-        return ended()
+    def _computed(self, tasks: list[T], progress: Progress, until: float | None) -> Iterable[tuple[T, Any]]:
+        if min(self.jobs, len(tasks)) > 1 and (forkable() or _picklable(tasks)):
+            progress(counted(len(tasks), "task"), "under way")
+            tasks.sort(key=lambda task: task.size, reverse=True)
+            return in_workers({task: task for task in tasks}, self.jobs, until)
+        return ((task, _computed_here(task, progress, until)) for task in tasks)
 
     def all(
         self, tasks: Sequence[T], progress: Progress, done: Callable[[T, bool], None] = lambda *_: None
@@ -127,6 +113,13 @@ class Executor:
         return [found[task] for task in tasks]
 
 
+def _picklable(tasks: Sequence[Task]) -> bool:
+    with suppress(Exception):  # whatever an object raises that cannot be pickled, such as a lock
+        cloudpickle.dumps(tasks)
+        return True
+    return False
+
+
 def _computed_here(task: Task, progress: Progress, until: float | None) -> Any:
     if until is None:
         return task.compute(progress)
@@ -138,56 +131,51 @@ def _computed_here(task: Task, progress: Progress, until: float | None) -> Any:
     return None
 
 
-def largest_first(tasks: Iterable[T]) -> dict[T, bytes]:
-    """Pickled tasks, largest (hence slowest) first, without those that cannot be pickled."""
-    found = {}
-    for task in tasks:
-        with suppress(pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):
-            found[task] = packed(task)
-    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+def in_workers(tasks: Mapping[K, Task], jobs: int, until: float | None = None) -> Iterator[tuple[K, Any]]:
+    """Compute tasks in local workers; yield the key and the result of each as it ends.
 
-
-def computed(data: bytes) -> Any:
-    """Compute a packed task in a worker; prints go to standard error."""
-    with redirect_stdout(sys.stderr):
-        return _Unpickler(io.BytesIO(data)).load().compute()
-
-
-def packed(task: Task) -> bytes:
-    """Pickle a task: papers and their claims by name, users' claims with their code.
-
-    Raises
-    ------
-    Exception
-        Pickling fails; any exception of the pickler.
+    A task whose worker dies is retried after all others, with no other worker beside it, as the system may have ended
+    it for the memory of all; the result is None if it dies again. The iterator ends at the time ``until``.
     """
-    file = io.BytesIO()
-    _Pickler(file).dump(task)
-    return file.getvalue()
+    if forkable():
+        for task in tasks.values():
+            task.load()
+    died = []
+    for key, result in _at_once(tasks, jobs, until):
+        if result is None:
+            died.append(key)
+        else:
+            yield key, result
+    for key in died:
+        yield from _at_once({key: tasks[key].retry()}, 1, until)
 
 
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """Pickler that sends papers and their claims by name, as every worker has them."""
+def _at_once(tasks: Mapping[K, Task], jobs: int, until: float | None) -> Iterator[tuple[K, Any]]:
+    """Key and result of each task as it ends, None if its worker dies."""
+    keys, calls = list(tasks), [task.compute for task in tasks.values()]
+    waiting, running, fork = deque(range(len(keys))), dict[Any, tuple[Worker, int]](), forkable()
+    with ExitStack() as workers:
 
-    def persistent_id(self, value: Any) -> tuple[str, ...] | None:
-        papers, _ = installed_papers()
-        if isinstance(value, Paper):
-            if papers.get(value.name) is not value:
-                raise pickle.PicklingError(f"the paper {value.name} is not installed")
-            return ("paper", value.name)
-        if isinstance(value, Claim) and value.paper in papers:
-            return ("claim", value.paper, value.id) if papers[value.paper].has(value) else None
-        return None
+        def begin(worker: Worker | None = None) -> None:
+            if worker is None:
+                worker = Worker(calls, fork=fork)
+                workers.callback(worker.end)
+            number = waiting.popleft()
+            running[worker.connection] = worker, number
+            worker.begin(number)
 
-
-class _Unpickler(pickle.Unpickler):
-    def persistent_load(self, place: tuple[str, ...]) -> Any:
-        paper = installed_papers()[0][place[1]]
-        return paper if place[0] == "paper" else next(claim for claim in paper.claims if claim.id == place[2])
-
-
-@cache
-def installed_papers() -> tuple[Mapping[str, Paper], list[str]]:
-    """Papers by name, and notices of failed imports."""
-    notices: list[str] = []
-    return {paper.name: paper for paper in all_papers(notices.append)}, notices
+        while len(running) < jobs and waiting:
+            begin()
+        while running:
+            ended = wait(running, None if until is None else max(until - monotonic(), 0.0))
+            if not ended:
+                return
+            for connection in ended:
+                worker, number = running.pop(connection)
+                try:
+                    result = worker.result()
+                except EOFError:
+                    result = None
+                if waiting:
+                    begin(None if result is None else worker)
+                yield keys[number], result

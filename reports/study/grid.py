@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -15,7 +15,8 @@ from marginaudit.claims.values.error_text import error_text
 from marginaudit.claims.values.json_data import finite
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import Progress, quiet
-from marginaudit.reports.study.executor import Task, installed_papers
+from marginaudit.reports.audit.ledger import all_papers
+from marginaudit.reports.study.executor import Task
 from marginaudit.reports.study.spec import Spec
 from marginaudit.reports.study.store import digest, identity
 
@@ -44,6 +45,13 @@ class RunsTask(Task):
     def compute(self, _: Progress = quiet) -> list[Outcome]:
         """Compute the outcomes of the runs."""
         return outcomes(self.work)
+
+
+@cache
+def installed_papers() -> tuple[Mapping[str, Paper], list[str]]:
+    """Papers by name, and notices of failed imports."""
+    notices: list[str] = []
+    return {paper.name: paper for paper in all_papers(notices.append)}, notices
 
 
 def tasks_of(spec: Spec, code: str) -> Iterator[RunsTask]:

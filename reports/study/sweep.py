@@ -3,7 +3,7 @@
 import json
 import shutil
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import repeat
@@ -15,11 +15,10 @@ from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.page.files import csv_of, json_text, write_whole
 from marginaudit.reports.page.folder import refusing
 from marginaudit.reports.plots.measured import rendered
-from marginaudit.reports.study.executor import computed, packed
+from marginaudit.reports.study.executor import in_workers
 from marginaudit.reports.study.grid import Outcome, RunsTask, modules_of, tasks_of
 from marginaudit.reports.study.merge import Rows, cell_rows, page, parquet_of, placed, run_rows, statement_rows
 from marginaudit.reports.study.picture import picture
-from marginaudit.reports.study.pool import Cluster, Local
 from marginaudit.reports.study.spec import Spec
 from marginaudit.reports.study.store import Store, difference, digest, identity, versions
 
@@ -149,17 +148,22 @@ def compute_missing(
     if not todo:
         return
     before = {task.key: folder.store.read(task.key) or [MISSING] * len(task.runs) for task in todo}
-    calls, done = {}, 0
+    tasks, done = {}, 0
     for task in todo:
         pairs = zip(task.work["settings"], before[task.key], strict=True)
         missing = [one for one, old in pairs if not _done(old)]
-        calls[task.key] = packed(replace(task, work={**task.work, "settings": missing}))
-    with Local(min(jobs, len(todo))) if scheduler is None else Cluster(scheduler) as pool:
-        for key, found in pool.results(computed, calls):
-            new = repeat(KILLED) if found is None else iter(found)
-            folder.keep(key, [old if _done(old) else next(new) for old in before[key]])
-            done += len(before[key])
-            progress(done)
+        tasks[task.key] = replace(task, work={**task.work, "settings": missing})
+    for key, found in in_workers(tasks, jobs) if scheduler is None else _on_cluster(tasks, scheduler):
+        new = repeat(KILLED) if found is None else iter(found)
+        folder.keep(key, [old if _done(old) else next(new) for old in before[key]])
+        done += len(before[key])
+        progress(done)
+
+
+def _on_cluster(tasks: Mapping[str, RunsTask], scheduler: str) -> Iterator[tuple[str, Any]]:
+    from marginaudit.reports.study.cluster import on_cluster  # slow import, for Dask alone
+
+    return on_cluster(tasks, scheduler)
 
 
 def write_tables(folder: Folder) -> tuple[Rows, Rows, list[Path]]:

@@ -6,7 +6,7 @@ import pytest
 
 from marginaudit.reports.bound_constants import measure
 from marginaudit.reports.command.arguments import papers
-from marginaudit.reports.study.executor import installed_papers
+from marginaudit.reports.study.grid import installed_papers
 
 
 def install(

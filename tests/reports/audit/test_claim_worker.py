@@ -97,7 +97,7 @@ SAID = {
     "raises": "ValueError: xxx",
     "exits": "SystemExit: bye (in exits, mine.py line",
     "leaves": "Its process gave no finding (exit status 3).",
-    "killed": "Its process gave no finding (Killed).",
+    "killed": "Its process was ended by the system (Killed).",
     "memory": "MemoryError (in memory",
     "deep": "RecursionError: maximum recursion depth exceeded",
     "endless": "Its code was ended after 1 s (--claim-timeout).",

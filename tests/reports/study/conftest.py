@@ -18,8 +18,9 @@ def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv(FOLDER, str(tmp_path / "once"))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (tmp_path / "site", ROOT))))
-    monkeypatch.syspath_prepend(str(ROOT))  # loky hands its workers the path of this process
+    for folder in (ROOT, tmp_path / "site"):
+        monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+    monkeypatch.syspath_prepend(str(ROOT))  # as a worker that starts afresh gets the path of this process
     install(tmp_path / "site", "tests.reports.study.odd_paper:PAPER", monkeypatch, name="odd")
     yield
     forget_papers()

@@ -1,13 +1,11 @@
 """Audits by several processes, and of what was audited before: the same to the last byte, or not used."""
 
 import os
-import pickle
 import re
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,12 +13,15 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 
+from marginaudit.claims.claim import Claim
 from marginaudit.claims.ntp import Config
 from marginaudit.claims.paper import Paper
+from marginaudit.claims.row import ReportRow
 from marginaudit.claims.snap import ClassConfig
 from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
+from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.auditing import Audit, Audited, audited, quiet
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.sources import Source, load
@@ -29,7 +30,7 @@ from marginaudit.reports.python import audit
 from marginaudit.reports.study import audit as study
 from marginaudit.reports.study import executor as executing
 from marginaudit.reports.study.audit import AuditTask, FigureTask, audit_datasets, write_audit
-from marginaudit.reports.study.executor import Executor, largest_first, packed
+from marginaudit.reports.study.executor import Executor, in_workers
 from marginaudit.reports.study.store import NO_STORE, Store, user_cache
 from tests.command_line import SHORT, SVOP, Command, dataset_file, files_of, strict_json
 from tests.papers import changed
@@ -47,22 +48,21 @@ def task_of(**changes: Any) -> AuditTask:
 
 
 def test_the_largest_dataset_begins_first() -> None:
-    tasks = [task_of(source=load(name, PAPERS)) for name in ("example-1", "free-20", "section-7")]
-    assert [task.source.dataset.name for task in largest_first(tasks)] == ["free-20", "section-7", "example-1"]
+    small, large = (task_of(source=load(name, PAPERS)).size for name in ("example-1", "free-20"))
+    assert 0 < small < large
 
 
 def audit_two(folder: Path | None = None, jobs: int = 2, **changes: Any) -> Audit:
     sources = [load(name, PAPERS) for name in TWO]
     configs = {"ntp": Config(steps1=5, steps2=5)}
-    with Executor(jobs, Store(folder)) as executor:
-        return audit_datasets(sources, CLAIMS, configs, executor, exports=(), **changes)
+    return audit_datasets(sources, CLAIMS, configs, Executor(jobs, Store(folder)), exports=(), **changes)
 
 
 def test_what_is_kept_is_what_was_found(tmp_path: Path) -> None:
     """Also by another process, with its curves."""
     here = audited(task_of().source, CLAIMS, task_of().config, quiet)
     Store(tmp_path).write("k", task_of().compute())
-    for back in (Store(tmp_path).read("k"), pickle.loads(pickle.dumps(executing.computed(packed(task_of()))))):
+    for back in (Store(tmp_path).read("k"), dict(in_workers({"k": task_of()}, 1))["k"]):
         assert back.findings == here.findings
         assert [row.curve is None for row in back.findings.values()] == [False, True, True]
         assert back.document == here.document
@@ -88,11 +88,11 @@ def test_one_job_and_two_give_the_same_report(tmp_path: Path) -> None:
     assert files_of(folders[0]) == files_of(folders[1])
 
 
-def test_a_paper_goes_by_its_name_and_one_of_that_name_alone_is_refused() -> None:
-    task = task_of(claims=())
-    assert len(packed(task)) < 10_000
-    with pytest.raises(pickle.PicklingError, match="the paper ntp is not installed"):
-        packed(replace(task, source=replace(task.source, paper=copy(PAPERS[0]))))
+def test_workers_that_start_afresh_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the papers and their claims in pickles."""
+    monkeypatch.setattr(executing, "forkable", lambda: False)
+    afresh, here = (audit_two(jobs=jobs).audited for jobs in (2, 1))
+    assert [one.__getstate__() for one in afresh] == [one.__getstate__() for one in here]
 
 
 @pytest.mark.parametrize(
@@ -141,9 +141,9 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     dataset_file(Path(), SVOP)
     names: list[str] = []
 
-    def counted(source: Source, *given: Any) -> Audited:
+    def counted(source: Source, *given: Any, **named: Any) -> Audited:
         names.append(source.dataset.name)
-        return audited(source, *given)
+        return audited(source, *given, **named)
 
     monkeypatch.setattr(study, "audited", counted)
     return names
@@ -176,8 +176,8 @@ def test_what_is_broken_is_not_kept(command: Command, computed: list[str], monke
     """As a want of memory may be over."""
     healthy = vars(study)["audited"]
 
-    def short_of_memory(*given: Any) -> Audited:
-        found: Audited = healthy(*given)
+    def short_of_memory(*given: Any, **named: Any) -> Audited:
+        found: Audited = healthy(*given, **named)
         rows = {name: replace(row, verdict=Verdict.BROKEN) for name, row in list(found.findings.items())[:1]}
         return replace(found, findings={**found.findings, **rows})
 
@@ -239,9 +239,9 @@ def test_nothing_is_made_for_the_page_before_all_is_judged(command: Command, mon
 
 
 def noted(function: Callable[..., Any], done: list[str]) -> Callable[..., Any]:
-    def call(*given: Any) -> Any:
+    def call(*given: Any, **named: Any) -> Any:
         done.append(function.__name__)
-        return function(*given)
+        return function(*given, **named)
 
     return call
 
@@ -249,10 +249,10 @@ def noted(function: Callable[..., Any], done: list[str]) -> Callable[..., Any]:
 def test_a_papers_own_figure_is_the_same_from_another_process() -> None:
     paper = PAPERS[1]
     figure = paper.figures_of("paper")["snap-8"]
-    assert executing.computed(packed(FigureTask(paper, figure, ()))) == rendered_as(figure.draws(), ())
+    assert dict(in_workers({"": FigureTask(paper, figure, ())}, 1)) == {"": rendered_as(figure.draws(), ())}
 
 
-def test_figures_are_drawn_by_the_workers_of_the_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_are_drawn_by_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Theorem 4 applies to neither: its figures are not drawn."""
     here, compute = os.getpid(), FigureTask.compute
 
@@ -262,60 +262,54 @@ def test_figures_are_drawn_by_the_workers_of_the_datasets(tmp_path: Path, monkey
 
     monkeypatch.setattr(FigureTask, "compute", elsewhere)
     names, said = ["snap-symmetric", "syn-small"], []
-    with Executor(2, Store(tmp_path)) as executor:
-        found = audit_datasets(
-            [load(name, PAPERS) for name in names],
-            [LEDGER[name] for name in ("snap.lemma7.gap", "snap.theorem4.rates")],
-            {"snap": ClassConfig()},
-            executor,
-            done=lambda *what: said.append(what),
-            exports=(),
-        )
-        write_audit(found, Path("report"), executor)
+    executor = Executor(2, Store(tmp_path))
+    found = audit_datasets(
+        [load(name, PAPERS) for name in names],
+        [LEDGER[name] for name in ("snap.lemma7.gap", "snap.theorem4.rates")],
+        {"snap": ClassConfig()},
+        executor,
+        done=lambda *what: said.append(what),
+        exports=(),
+    )
+    write_audit(found, Path("report"), executor)
     assert [name for name in files_of("report") if name.startswith("figures/snap-8")] == ["figures/snap-8.svg"]
     assert not [name for name in files_of("report") if name.startswith("figures/snap-3")]
     assert sorted(said) == [(name, "audited") for name in names]
 
 
-def test_pages_alone_begin_no_workers() -> None:
-    paper = PAPERS[1]
-    figures = [FigureTask(paper, paper.figures_of("paper")[name], ()) for name in ("snap-8", "snap-3")]
-    with Executor(2) as executor:
-        begun = children(os.getpid())
-        assert all(".svg" in files for files in executor.all(figures, quiet))
-        assert children(os.getpid()) == begun
-
-
-def test_what_cannot_be_sent_is_judged_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a claim that holds a lock."""
-    processes = []
-
-    def unpicklable(task: AuditTask) -> bytes:
-        raise TypeError("cannot pickle '_thread.lock' object")
-
-    def judging(*given: Any) -> Audited:
-        processes.append(os.getpid())
-        return audited(*given)
-
-    monkeypatch.setattr(executing, "packed", unpicklable)
-    monkeypatch.setattr(study, "audited", judging)
-    assert [one.name for one in audit_two().audited] == list(TWO)
-    assert processes == [os.getpid()] * 2
-
-
 def test_what_ends_its_process_is_named_and_the_rest_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By forks, which do what stands in place of `audited`."""
-    monkeypatch.setattr("marginaudit.reports.study.pool.forkable", lambda: True)
+    monkeypatch.setattr(executing, "forkable", lambda: True)
 
-    def dying(source: Source, *given: Any) -> Audited:
+    def dying(source: Source, *given: Any, **named: Any) -> Audited:
         if source.dataset.name == "section-7":
             os._exit(3)
-        return audited(source, *given)
+        return audited(source, *given, **named)
 
     monkeypatch.setattr(study, "audited", dying)
     with pytest.raises(InputError, match=r"^the audit of section-7: got processes that were ended at their work"):
         audit_two(tmp_path / "kept")
     assert Store(tmp_path / "kept").read(task_of().key) is not None
+
+
+def test_a_built_in_claim_that_ends_its_process_costs_itself_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where its process is that of the whole dataset."""
+    monkeypatch.setattr(executing, "forkable", lambda: True)
+    monkeypatch.setattr(auditing, "forkable", lambda **_: True)
+    healthy, judge = audit_two(), Claim.judge
+
+    def killed(claim: Claim, run: Any) -> ReportRow:
+        if (claim.id, run.dataset.name) == ("ntp.theorem1.norm", "section-7"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return judge(claim, run)
+
+    monkeypatch.setattr(Claim, "judge", killed)
+    for row, expected in zip(audit_two().rows, healthy.rows, strict=True):
+        if (row.claim.id, row.dataset) == ("ntp.theorem1.norm", "section-7"):
+            said = (Verdict.BROKEN, "Its process was ended by the system (Killed).")
+            assert (row.finding.verdict, row.finding.detail) == said
+        else:
+            assert row == expected
 
 
 MINE = """

@@ -4,14 +4,13 @@ import logging
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from dask.distributed import KilledWorker, LocalCluster
 
-from marginaudit.reports.study.executor import computed
+from marginaudit.reports.study.grid import RunsTask
 from tests.command_line import Command, files_of
 from tests.reports.study import odd_paper
 from tests.reports.study.specs import written
@@ -43,7 +42,7 @@ def test_a_cluster_and_one_process_write_the_same_bytes(command: Command, addres
 def test_what_listens_and_is_no_scheduler_is_refused(
     command: Command, monkeypatch: pytest.MonkeyPatch, answer: bytes | None, said: str
 ) -> None:
-    monkeypatch.setattr("marginaudit.reports.study.pool.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("marginaudit.reports.study.cluster.CONNECT_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as thread:
 
         def answers() -> socket.socket:
@@ -81,10 +80,12 @@ WORKER: Any = SimpleNamespace(address="a worker")
 def test_what_died_beside_others_is_done_by_itself(
     command: Command, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def dies_once(data: bytes) -> Any:
-        if odd_paper.first_time(sha256(data).hexdigest()):
-            raise KilledWorker("a task", WORKER, 3)
-        return computed(data)
+    compute = RunsTask.compute
 
-    monkeypatch.setattr("marginaudit.reports.study.sweep.computed", dies_once)
+    def dies_once(task: RunsTask) -> Any:
+        if odd_paper.first_time(task.key):
+            raise KilledWorker("a task", WORKER, 3)
+        return compute(task)
+
+    monkeypatch.setattr(RunsTask, "compute", dies_once)
     assert command.json("sweep", written(), "--out", "out", "--scheduler", address)["runs"]["done"] == 18

@@ -4,7 +4,6 @@ import csv
 import json
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,7 @@ import pytest
 
 from marginaudit.orders import InputError
 from marginaudit.reports.study import sweep as sweeping
-from marginaudit.reports.study.grid import outcomes
-from marginaudit.reports.study.pool import Pool
+from marginaudit.reports.study.grid import RunsTask, outcomes
 from marginaudit.reports.study.store import digest
 from tests.command_line import Command
 from tests.reports.study import odd_paper
@@ -28,20 +26,13 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Works:
     """Tasks are computed in this process; their work is listed in the order in which they were."""
     found: Works = []
 
-    class Here(AbstractContextManager["Here"]):
-        def __init__(self, jobs: int) -> None:
-            assert jobs >= 1
+    def computed(tasks: Mapping[str, RunsTask], jobs: int) -> Iterator[tuple[str, Any]]:
+        assert jobs >= 1
+        for key, task in tasks.items():
+            found.append(task.work)
+            yield key, task.compute()
 
-        def results(self, _: object, calls: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-            for key, task in calls.items():
-                found.append(task.work)
-                yield key, task.compute()
-
-        def __exit__(self, *_: object) -> None:
-            return None
-
-    monkeypatch.setattr(sweeping, "Local", Here)
-    monkeypatch.setattr(sweeping, "packed", lambda task: task)
+    monkeypatch.setattr(sweeping, "in_workers", computed)
     return found
 
 
@@ -209,7 +200,7 @@ def test_a_retry_that_kills_its_workers_leaves_what_is_done(monkeypatch: pytest.
     task = folder.tasks[0]
     done, other = outcomes(task.work)
     folder.keep(task.key, [done, {"status": "failed", "message": "odd", "results": {}}])
-    monkeypatch.setattr(Pool, "results", lambda _, __, calls: ((key, None) for key in calls))
+    monkeypatch.setattr(sweeping, "in_workers", lambda tasks, _: ((key, None) for key in tasks))
     [again] = folder.todo(retry_failed=True)
     sweeping.compute_missing(folder, [again], 1, None, lambda _: None)
     assert folder.outcomes()[task.key] == [done, sweeping.KILLED]
@@ -220,7 +211,7 @@ def test_a_retry_that_kills_its_workers_leaves_what_is_done(monkeypatch: pytest.
 def test_runs_that_were_killed_are_told_of_and_are_an_exit_status(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Pool, "results", lambda _, __, calls: ((key, None) for key in calls))
+    monkeypatch.setattr(sweeping, "in_workers", lambda tasks, _: ((key, None) for key in tasks))
     told = command("sweep", written(), "--out", "out", "--jobs", "1")
     assert (told.status, told.err) == (1, "marginaudit: 18 of 18 runs could not be done: 18 killed\n")
 

@@ -395,9 +395,8 @@ class Waiting(Task):
 def test_processes_end_with_the_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(Path(__file__).parents[3])  # a worker imports Waiting from here
     began = monotonic()
-    with Executor(2) as executor:
-        tasks = [Waiting(60.0), Waiting(0.0), Waiting(0.1)]
-        done = [result for _, result, _ in executor.results(tasks, until=monotonic() + 10)]
+    tasks = [Waiting(60.0), Waiting(0.0), Waiting(0.1)]
+    done = [result for _, result, _ in Executor(2).results(tasks, until=monotonic() + 10)]
     assert (done, monotonic() - began < 30) == ([0.0, 0.1], True)
 
 

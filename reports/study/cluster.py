@@ -1,0 +1,101 @@
+"""Compute tasks on a Dask cluster."""
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping
+from concurrent.futures import CancelledError
+from typing import Any, TypeVar
+
+from marginaudit.orders import InputError, printable, shortened, shown
+from marginaudit.reports.study.executor import Task
+
+K = TypeVar("K")
+
+EXTRA = "pip install 'marginaudit[cluster]'"
+
+CONNECT_SECONDS = 10
+
+LONGEST_REASON = 200
+"""Longest reason that is shown for a scheduler that does not answer."""
+
+
+def on_cluster(tasks: Mapping[K, Task], address: str) -> Iterator[tuple[K, Any]]:
+    """Compute tasks on a cluster; yield the key and the result of each as it ends.
+
+    The scheduler's ``allowed-failures`` limits the retries of a task after deaths of workers; deaths of a worker in
+    whose queue it was waiting count too. So a task that reaches the limit is retried by itself after all others; the
+    result is None if it reaches the limit again.
+
+    Raises
+    ------
+    InputError
+        No scheduler answers at the address, it is lost, or Dask is not installed.
+    """
+    try:
+        from dask.distributed import KilledWorker, as_completed
+    except ImportError:
+        raise InputError("--scheduler", got="no dask.distributed", expected=EXTRA) from None
+    with _client(address) as client:
+
+        def submitted(key: K) -> Any:
+            return client.submit(computed, tasks[key], pure=False)
+
+        try:
+            died, keys = [], {submitted(key): key for key in tasks}
+            for future in as_completed(keys, loop=client.loop):
+                try:
+                    result = future.result()
+                except KilledWorker:
+                    died.append(keys[future])
+                else:
+                    yield keys[future], result
+            for key in died:
+                try:
+                    result = submitted(key).result()
+                except KilledWorker:
+                    result = None
+                yield key, result
+        except CancelledError:
+            raise InputError(_place(address), got="a task cancelled", expected="a scheduler that stays") from None
+
+
+def computed(task: Task) -> Any:
+    """Compute a task in a worker of the cluster."""
+    return task.compute()
+
+
+def _place(address: str) -> str:
+    return f"--scheduler {shown(address)}"
+
+
+def _client(address: str) -> Any:
+    from dask.distributed import Client
+
+    for name in logging.root.manager.loggerDict:
+        if name.startswith("distributed"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        asyncio.run(_answer(address))
+        return Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except Exception as error:  # any server may answer, or the protocol lack settings
+        other = isinstance(error, MemoryError)  # its first bytes, read as a size
+        got = "an answer in another protocol" if other else printable(str(error))
+        got = shortened(got, LONGEST_REASON) or f"no answer within {CONNECT_SECONDS} s"
+        raise InputError(_place(address), got=got, expected="a running Dask scheduler") from None
+
+
+async def _answer(address: str) -> None:
+    """Check for a scheduler at the address; a `Client` would wait forever for any other server.
+
+    Raises
+    ------
+    Exception
+        Any kind: the server is no scheduler, or is incompatible.
+    """
+    from dask.distributed import Security, rpc
+
+    arguments = Security().get_connection_args("client")
+    async with asyncio.timeout(CONNECT_SECONDS), rpc(address, connection_args=arguments) as scheduler:
+        kind = (await scheduler.identity())["type"]
+    if kind != "Scheduler":
+        raise ValueError(f"a {kind}")
