@@ -7,7 +7,7 @@ from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
 from marginaudit.orders import InputError, printable, shortened, shown
-from marginaudit.reports.study.executor import Task
+from marginaudit.reports.study.executor import Task, computed
 
 K = TypeVar("K")
 
@@ -57,11 +57,6 @@ def on_cluster(tasks: Mapping[K, Task], address: str) -> Iterator[tuple[K, Any]]
                 yield key, result
         except CancelledError:
             raise InputError(_place(address), got="a task cancelled", expected="a scheduler that stays") from None
-
-
-def computed(task: Task) -> Any:
-    """Compute a task in a worker of the cluster."""
-    return task.compute()
 
 
 def _place(address: str) -> str:

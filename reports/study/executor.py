@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import wait
 from time import monotonic
 from typing import Any, Self, TypeVar
@@ -113,6 +114,11 @@ class Executor:
         return [found[task] for task in tasks]
 
 
+def computed(task: Task) -> Any:
+    """Compute a task in a worker."""
+    return task.compute()
+
+
 def _picklable(tasks: Sequence[Task]) -> bool:
     with suppress(Exception):  # whatever an object raises that cannot be pickled, such as a lock
         cloudpickle.dumps(tasks)
@@ -152,7 +158,7 @@ def in_workers(tasks: Mapping[K, Task], jobs: int, until: float | None = None) -
 
 def _at_once(tasks: Mapping[K, Task], jobs: int, until: float | None) -> Iterator[tuple[K, Any]]:
     """Key and result of each task as it ends, None if its worker dies."""
-    keys, calls = list(tasks), [task.compute for task in tasks.values()]
+    keys, calls = list(tasks), [partial(computed, task) for task in tasks.values()]
     waiting, running, fork = deque(range(len(keys))), dict[Any, tuple[Worker, int]](), forkable()
     with ExitStack() as workers:
 
