@@ -18,12 +18,14 @@ from marginaudit.reports.audit.auditing import Audit, distinct_names
 from marginaudit.reports.audit.ledger import all_papers, configs_of, matching_ids
 from marginaudit.reports.audit.plugins import warn
 from marginaudit.reports.audit.sources import (
+    Source,
     cases_of,
     comparing,
     is_frame,
     is_sentences,
     once_each,
     papers_of,
+    papers_with,
     some_judged,
     source_of,
     with_trajectories,
@@ -193,16 +195,16 @@ def audit(
     <Verdict.HOLDS: 'holds'>
     """
     papers = all_papers(warn)
-    chosen = _claims(claims, papers)
-    if data is None:
-        found = cases_of([paper for paper in papers if any(map(paper.judges, chosen))], warn)
-    else:
+    loaded: list[Source] = []
+    if data is not None:
         data = list(data) if isinstance(data, Iterator) else data
         several = isinstance(data, Iterable) and not isinstance(data, str | bytes | PathLike | Mapping)
         several = several and not is_frame(data) and not is_sentences(data)
-        found = [source_of(one, papers) for one in once_each(data if several else [data])]
-        if not found:
+        loaded = [source_of(one, papers) for one in once_each(data if several else [data])]
+        if not loaded:
             raise InputError("data", got="no dataset", expected="one or more, or None for the built-in cases")
+    chosen = _claims(claims, loaded, papers)
+    found = loaded or cases_of([paper for paper in papers if any(map(paper.judges, chosen))], warn)
     sources = distinct_names(found, lambda _: None)
     some_judged(chosen, sources, "claims")
     for name, values, given in (("jobs", JOBS, jobs), ("claim_timeout", SECONDS, claim_timeout)):
@@ -245,12 +247,17 @@ def conform(data: Any, file: str | PathLike[str], **settings: Any) -> Conformity
     return compare(Path(file), replace(known, **settings), lambda _: None)
 
 
-def _claims(wanted: str | Claim | Iterable[str | Claim] | None, papers: Sequence[Paper]) -> list[Claim]:
-    known = all_claims(papers, None, warn)
+def _claims(
+    wanted: str | Claim | Iterable[str | Claim] | None, sources: Sequence[Source], papers: tuple[Paper, ...]
+) -> list[Claim]:
     if wanted is None:
-        return list(known.values())
+        return list(all_claims(papers_with((), sources, papers), None, warn).values())
+    given = list(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
+    ids = [one for one in given if isinstance(one, str)]
+    of_ids = len(ids) == len(given)  # the id of a Claim may be taken in any paper
+    known = all_claims(papers_with(ids, sources, papers) if of_ids else papers, None, warn)
     found: dict[str, Claim] = {}
-    for one in wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]:
+    for one in given:
         if isinstance(one, Claim):
             if one.id in known and known[one.id] is not one:
                 raise InputError(f"claim {one.id}", got="an id that another claim has", expected="one of its own")

@@ -16,7 +16,7 @@ from marginaudit.claims.run import BaseRun, Progress
 from marginaudit.orders import InputError, content_of, counted, printable, read, shown, shown_path
 from marginaudit.orders.kind import Kind, Rows, from_document, from_rows
 from marginaudit.orders.reading import Name, plain, validated
-from marginaudit.reports.audit.ledger import all_papers, paper_of
+from marginaudit.reports.audit.ledger import all_papers, ids_of, paper_of
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, warn
 
 if TYPE_CHECKING:
@@ -193,6 +193,13 @@ def _place(name: object) -> object:
 def papers_of(sources: Iterable[Source]) -> tuple[Paper, ...]:
     """Distinct papers of the sources, in order."""
     return tuple({source.paper.name: source.paper for source in sources}.values())
+
+
+def papers_with(patterns: Iterable[str], sources: Sequence[Source], papers: tuple[Paper, ...]) -> tuple[Paper, ...]:
+    """Papers of the sources; all papers if there is no source, or a pattern matches no claim of theirs."""
+    of_data = papers_of(sources)
+    ids = [claim.id for paper in of_data for claim in paper.claims]
+    return of_data if of_data and all(ids_of(pattern, ids) for pattern in patterns) else papers
 
 
 def cases_of(papers: Sequence[Paper], notice: Notice) -> list[Source]:

@@ -166,7 +166,15 @@ def _planned(asked: "Asked") -> "tuple[list[Source], list[Claim], dict[str, Any]
         A dataset, claim or config fails to load, or no claim is about the datasets.
     """
     from marginaudit.reports.audit.auditing import distinct_names
-    from marginaudit.reports.audit.sources import cases_of, load, once_each, papers_of, some_judged, with_trajectories
+    from marginaudit.reports.audit.sources import (
+        cases_of,
+        load,
+        once_each,
+        papers_of,
+        papers_with,
+        some_judged,
+        with_trajectories,
+    )
     from marginaudit.reports.audit.user_claims import claims_of_file
     from marginaudit.reports.command.description import asked_for
 
@@ -175,7 +183,7 @@ def _planned(asked: "Asked") -> "tuple[list[Source], list[Claim], dict[str, Any]
         loaded = [load(name, audited) for name in once_each(asked.datasets)]
     with asked_for(asked.by_file):
         if not asked.only_mine:
-            known, of_file = ledger(asked.claims_file, _papers_for(asked.patterns, papers_of(loaded), audited)), ""
+            known, of_file = ledger(asked.claims_file, papers_with(asked.patterns, loaded, audited)), ""
         elif asked.claims_file is None:
             raise InputError("--only-mine", got="no claims of yours", expected="--claims FILE beside it")
         else:
@@ -192,16 +200,6 @@ def _planned(asked: "Asked") -> "tuple[list[Source], list[Claim], dict[str, Any]
         if remark := source.paper.remark(source.dataset, source.place):
             notify(remark)
     return sources, claims, config
-
-
-def _papers_for(
-    patterns: Sequence[str], of_data: "tuple[Paper, ...]", audited: "tuple[Paper, ...]"
-) -> "tuple[Paper, ...]":
-    """Papers of the datasets; all audited papers if a pattern matches no claim of the former."""
-    from marginaudit.reports.audit.ledger import ids_of
-
-    ids = [claim.id for paper in of_data for claim in paper.claims]
-    return of_data if of_data and all(ids_of(pattern, ids) for pattern in patterns) else audited
 
 
 def _callbacks(bar: "Bar", steps: dict[str, int]) -> "tuple[Progress, Callable[[str, str], None]]":

@@ -499,3 +499,17 @@ def test_an_optional_number_may_be_true_or_false() -> None:
         assert report.configs["ntp"].certify == certify
     with pytest.raises(InputError, match="steps1"):
         audit("example-1", claims="ntp.lemma2", config={"steps1": True})
+
+
+@pytest.mark.parametrize(
+    ("data", "wanted", "other"),
+    [("example-1", None, "snap"), ("example-1", ["ntp.prop1.*"], "snap"), ("snap-single", "snap.lemma1", "ntp")],
+)
+def test_the_claims_of_the_other_paper_are_not_imported(data: str, wanted: list[str] | str | None, other: str) -> None:
+    program = f"""
+import sys, marginaudit
+marginaudit.audit({data!r}, {wanted!r}, {{"steps": 5}} if {other!r} == "ntp" else {{"steps1": 5, "steps2": 5}})
+print(*(name for name in sys.modules if "claims.{other}.appendix" in name))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
