@@ -176,8 +176,8 @@ def test_a_file_whose_path_has_an_equals_sign_is_found(folder: Path, tmp_path: P
 
 def test_the_table_has_the_last_recorded_step(tmp_path: Path) -> None:
     (table, *_) = PAPER.tables
-    found = table.of(recorded(tmp_path, {}, {1234: np.eye(4)}))
-    assert [row["step"] for row in found["stage2"]] == [1234]
+    found = table.of(recorded(tmp_path, {0: np.zeros((4, 4))}, {123: np.eye(4)}))
+    assert [row["step"] for row in found["stage2"]] == [123]
 
 
 def test_what_is_refused(folder: Path, command: Command, tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_what_is_refused(folder: Path, command: Command, tmp_path: Path) -> None
 @pytest.mark.parametrize("name", ["double", "single", "adam"])
 @pytest.mark.parametrize(
     ("steps1", "steps2"),
-    [((), (0, 7, 14, 63)), ((7, 14, 147), ()), ((), (63,)), ((0,), (0,)), ((140, 147), (14, 21))],
+    [((), (0, 7, 14, 63)), ((7, 14, 147), ()), ((), (63,)), ((0,), (0,)), ((14, 21), (14, 21))],
     ids=["stage 2 alone", "stage 1 alone", "one record", "the start alone", "no start"],
 )
 def test_odd_trajectories_break_nothing(
@@ -259,7 +259,7 @@ def test_bounds_that_are_attained_allow_for_the_rounding_of_who_recorded(tmp_pat
 def test_weights_of_no_training_at_all_make_nothing_true(tmp_path: Path) -> None:
     """Margins of a random W_ov differ and are below 0; records are farther apart than steps that are compared."""
     rng = np.random.default_rng(0)
-    stage1, stage2 = ({t: t * rng.normal(size=(4, 4)) for t in steps} for steps in ((0, 1, 900), (0, 50, 10**9)))
+    stage1, stage2 = ({t: t * rng.normal(size=(4, 4)) for t in steps} for steps in ((0, 1, 20), (0, 50, 10**9)))
     found = unbroken(recorded(tmp_path, stage1, stage2))
     carried = {claim: one for claim, one in found.items() if one.premise == "carried over"}
     assert len(carried) > 20
@@ -332,7 +332,7 @@ def test_the_premise_is_asked_before_the_steps(tmp_path: Path) -> None:
     """Of plain descent, and of records that depart, no statement on steps is proved, whichever steps there are."""
     plain = [Run(DATA, Config(**({"steps1": 150, "steps2": 150} | at), optimizer="gd")) for at in ({}, *SPARSE)]
     stage1 = {t: t * np.eye(4) for t in (0, 1)}
-    departing = [recorded(tmp_path, stage1, {t: t * np.eye(4) for t in steps}) for steps in ((0,), (0, 1), (0, 1, 150))]
+    departing = [recorded(tmp_path, stage1, {t: t * np.eye(4) for t in steps}) for steps in ((0,), (0, 1), (0, 1, 15))]
     on_steps = 0
     for claim in PAPER.claims:
         full, *sparse = (claim.judge(run) for run in plain)
