@@ -142,7 +142,7 @@ def test_what_a_paper_from_elsewhere_proves_is_proved_by_its_author(outside: str
     run = THIRD.run(THIRD.kind.cases["three-numbers"]())
     row = mine.claims[0].judge(run)
     assert (row.verdict.value, row.evidence.value, row.standing) == ("holds", "proved by its author", "proved")
-    assert row.detail.startswith("Proved by its author for every dataset that meets its assumptions, as this one does")
+    assert row.detail.startswith("Proved by its author ")
     assert row_from_document(row.as_document(), "row").evidence is Evidence.PROVED_BY_AUTHOR
     assert LEDGER["sharp.lemma6"].judge(Run(CASES["example-1"](), Config(steps2=9))).evidence is Evidence.PROVED
 
@@ -189,7 +189,5 @@ def test_no_judgement_gives_a_proof() -> None:
     claimed = Decided(lambda _: Finding(Verdict.HOLDS, Evidence.PROVED), "test")
     claim = Claim(id="mine", source="", statement="s", formula="x", assumptions=(), judgement=claimed)
     row = claim.judge(THIRD.run(THIRD.kind.cases["three-numbers"]()))
-    assert (row.verdict, row.detail) == (
-        Verdict.BROKEN,
-        "Its code returned the evidence proved, which a standing alone gives.",
-    )
+    assert row.verdict is Verdict.BROKEN
+    assert "evidence proved" in row.detail

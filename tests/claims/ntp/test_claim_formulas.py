@@ -246,13 +246,8 @@ def test_what_the_proof_uses_is_said_beside_a_verdict_and_not_beside_none() -> N
         return judged.detail
 
     seen = Finding(Verdict.HOLDS, detail="Seen.")
-    assert detail(seen, holds=True) == (
-        "Seen. The proof also uses eta <= ||W*_kq||/e: met by this run, so it does not affect the verdict."
-    )
-    assert detail(seen, holds=False) == (
-        "Seen. The proof also uses eta <= ||W*_kq||/e: not met by this run. With it the statement would not apply "
-        "here; the verdict ignores it."
-    )
+    assert "eta <= ||W*_kq||/e: met " in detail(seen, holds=True)
+    assert "eta <= ||W*_kq||/e: not met " in detail(seen, holds=False)
     assert detail(not_applicable("Nothing."), holds=True) == "Nothing."
 
 

@@ -70,4 +70,4 @@ def test_how_much_of_a_large_problem_is_looked_at() -> None:
         assert found.tolist() == sorted(found.tolist())
         assert bool(said) == (taken < number)
     assert random_part.in_part(3, 3, "samples") == ""
-    assert random_part.in_part(2, 3, "samples") == "2 of 3 samples, a random part, stand for all."
+    assert random_part.in_part(2, 3, "samples").startswith("2 of 3 samples")

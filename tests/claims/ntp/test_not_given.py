@@ -21,7 +21,7 @@ from tests.measured import judgement
 
 def test_without_an_asymptotic_law() -> None:
     run = Run(CASES["example-1"](), Config(steps1=3, steps2=2))
-    with pytest.raises(BeyondTheRun, match=r"^the run has no asymptotic law$"):
+    with pytest.raises(BeyondTheRun, match="asymptotic law"):
         judgement("sharp.rate").measure(retrained(run, asymptotics=None))
 
 
@@ -112,7 +112,7 @@ def test_a_rate_is_of_runs_that_miss_the_direction_at_some_step(
         return SimpleNamespace(training=SimpleNamespace(stage2=stage), dataset=SimpleNamespace(relations=(1, 2)))
 
     assert (theorem1_rate.RATE.absent(of(distance, error)) is not None) is on_its_ray
-    with pytest.raises(BeyondTheRun, match="as far as float64 shows"):
+    with pytest.raises(BeyondTheRun, match="float64"):
         judgement("sharp.rate").measure(of(distance, max(*distance, error)))
     if any(distance):
         with pytest.raises(AttributeError, match="asymptotics"):

@@ -82,15 +82,15 @@ def test_why_there_is_no_direction() -> None:
     assert "one token" in str(no_margin(Run(ALONE)))
     assert "one token" in str(no_direction_ov(Run(ALONE, Config(steps1=0))))
     flat = Run(replace(UNRELATED, embedding=np.ones((2, 1))))
-    assert no_margin(flat) == "W*_ov does not exist: no W_ov has all margins positive."
+    assert "W*_ov does not exist" in str(no_margin(flat))
     assert no_direction_kq(example()) is None
-    assert no_direction_kq(Run(UNRELATED)) == "No sample relates two tokens, so W*_kq = 0 has no direction."
-    assert no_kq_descent(Run(UNRELATED), "is silent") == "No sample relates two tokens, so W*_kq = 0 is silent."
-    assert no_kq_descent(Run(CYCLE), "") == "W*_kq does not exist: no W_kq has all margins positive."
-    assert "Stage 1 has no step" in str(no_direction_kq(example(steps1=0)))
-    with pytest.raises(BeyondTheRun, match="stage 2 has 1 step and the statement applies from t = 2"):
+    assert "W*_kq = 0 has no direction" in str(no_direction_kq(Run(UNRELATED)))
+    assert "W*_kq = 0 is silent" in str(no_kq_descent(Run(UNRELATED), "is silent"))
+    assert "W*_kq does not exist" in str(no_kq_descent(Run(CYCLE), ""))
+    assert "Stage 1" in str(no_direction_kq(example(steps1=0)))
+    with pytest.raises(BeyondTheRun, match=r"stage 2 has 1 step .* t = 2"):
         no_direction_kq(example(steps2=1))
-    with pytest.raises(BeyondTheRun, match="stage 1 has 1 step and the statement applies from t = 2"):
+    with pytest.raises(BeyondTheRun, match=r"stage 1 has 1 step .* t = 2"):
         no_direction_ov(example(steps1=1))
     assert no_direction_ov(example(steps1=1), first=1) is None
 
@@ -101,7 +101,7 @@ def test_why_there_is_no_infimum() -> None:
     skew = Run(SKEW, Config(steps1=5, steps2=5))
     short = Run(SKEW, Config(steps1=5, steps2=0))
     for reason in (no_infimum(skew), no_common_margin(skew), no_common_margin(short)):
-        assert str(reason).startswith("The margins of W_ov^(T) are not one A")
+        assert "margins of W_ov" in str(reason)
     assert "W*_kq = 0" in str(no_infimum(Run(UNRELATED)))
     assert "W*_kq = 0" in str(no_common_margin(Run(UNRELATED)))
 
@@ -111,7 +111,7 @@ def test_what_was_recorded() -> None:
         recorded(example(at=(2, 3)), stage, 3)
         recorded(example(), stage, 5)
         recorded(example(at=(5,)), stage, 5)
-        with pytest.raises(BeyondTheRun, match=f"no step of stage {stage} from t = 4 on was recorded"):
+        with pytest.raises(BeyondTheRun, match=f"stage {stage} from t = 4"):
             recorded(example(at=(2, 3)), stage, 4)
         with pytest.raises(BeyondTheRun, match=f"stage {stage} has 5 steps"):
             recorded(example(), stage, 6)

@@ -61,7 +61,7 @@ def test_how_long_stage_2_is() -> None:
     ):
         assert Run(CYCLE, config).steps2 == steps
         assert Run(SMALL, replace(config, optimizer="gd")).steps2 == steps
-    assert str(Run(CYCLE, Config(steps2=None)).stopped).startswith("no fast-forward beyond true steps: ")
+    assert str(Run(CYCLE, Config(steps2=None)).stopped).startswith("no fast-forward ")
     assert Run(CYCLE, Config(steps1=3, steps2=5)).stopped is None
     assert Run(SMALL, Config(steps1=3, steps2=5)).stopped is None
 
@@ -123,7 +123,7 @@ def test_what_is_enclosed_and_why_not() -> None:
     assert example().not_enclosed == "not asked for"
     assert example().enclosure is None
     late = example(steps2=8, certify=3, at=(5,))
-    assert late.not_enclosed == "no step up to 3 is recorded"
+    assert "no step up to 3" in str(late.not_enclosed)
     assert "plain" in str(example(certify=3, optimizer="gd").not_enclosed)
     assert known(example(steps2=8).first_steps).step.tolist() == list(range(9))
     many = Dataset(
@@ -187,8 +187,8 @@ def test_numbers_of_the_nearest_orthonormal_embedding_say_so() -> None:
     assert answer.answer["stage1"][-1]["norm"] == 300
     note = answer.answer["note"]
     assert said == [note]
-    assert note.startswith("Of the nearest orthonormal embedding")
-    assert all(title.endswith("of the nearest orthonormal embedding") for title, _ in answer.columns.values())
+    assert "nearest orthonormal embedding" in note
+    assert all("nearest orthonormal embedding" in title for title, _ in answer.columns.values())
     run = Run(data, config)
     assert PAPER.facts(run)["not_as_given"] == note
     for header, rows in PAPER.records(run).values():

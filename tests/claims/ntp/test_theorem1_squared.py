@@ -374,7 +374,6 @@ def test_a_run_that_ends_before_its_step_leaves_it_to_the_proof() -> None:
     run = Run(CASES["example-1"](), Config(steps2=900))
     found = CLAIM.judge(run)
     assert found.verdict is Verdict.HOLDS
-    assert "it follows from a proved bound" in found.detail
     assert found.informative_from == law(run).start
 
 
@@ -390,7 +389,7 @@ def test_a_step_beyond_float64_is_left_open(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(bounds, "direction_bound", lambda run, t: np.ones(()))
     found = CLAIM.judge(Run(CASES["example-1"](), Config(steps2=1)))
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert "beyond the largest float64" in found.detail
+    assert "largest float64" in found.detail
 
 
 def test_multipliers_lost_in_rounding_are_left_open(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """Verdicts that were once wrong: true statements called violated, false ones true, and rows that said nothing."""
 
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -47,7 +48,7 @@ def judged(claim: str, data: Dataset, **settings: Any) -> Finding:
 def test_a_cycle_of_long_steps_refutes_the_rate_without_its_condition(claim: str) -> None:
     found = judged(f"{claim}.any-step", CYCLING, lr2=5.0, steps2=2000)
     assert (found.verdict, found.evidence) == (Verdict.VIOLATED, Evidence.CERTIFIED)
-    assert "eta <= 1/(4 ||W*_kq||), without which steps may end in a cycle: not met" in found.detail
+    assert "cycle: not met" in found.detail
     with_it = judged(claim, CYCLING, lr2=5.0, steps2=2000)
     assert with_it.verdict is Verdict.NOT_APPLICABLE
     assert "eta = 5 is longer" in with_it.detail
@@ -57,7 +58,7 @@ def test_what_fails_in_a_short_run_is_not_refuted_for_late_steps() -> None:
     claim = measured(LEDGER["ntp.theorem3.order"])
     short = claim.judge(Run(LATE, Config(steps2=150)))
     assert short.verdict is Verdict.INCONCLUSIVE
-    assert "In its last decade: violated" in short.detail
+    assert "last decade: violated" in short.detail
     assert claim.judge(Run(LATE, Config(steps2=10**5))).verdict is Verdict.HOLDS
     assert judged("ntp.theorem3.order.any-t", LATE, steps2=150).verdict is Verdict.VIOLATED
 
@@ -70,8 +71,7 @@ def test_an_identity_is_true_as_far_as_tokens_are_orthonormal(claim: str, size: 
     found = judged(claim, data, steps1=50, steps2=20)
     assert found.verdict is Verdict.HOLDS
     assert found.evidence is Evidence.FLOAT64
-    assert "Of the nearest orthonormal embedding, from which long steps may lead elsewhere" in found.detail
-    assert "the Gram matrix of the given one is within about 9.0e-13 of I." in found.detail
+    assert re.search(r"nearest orthonormal embedding.* Gram .*9\.0e-13", found.detail)
     assert "Gram" not in judged(claim, CYCLING, steps1=50, steps2=20).detail
     assert "Gram" not in judged("ntp.gradient.kq", data, steps1=50, steps2=20).detail
 
@@ -120,7 +120,7 @@ def test_a_statement_about_eta_of_order_one_says_nothing_of_longer_steps(claim: 
     for eta, speaks in ((below, True), (math.nextafter(below, 1), False)):
         found = judged(f"ntp.{claim}", EXAMPLE_1, lr2=eta, steps2=20)
         assert (found.verdict is not Verdict.NOT_APPLICABLE) == speaks
-        assert speaks or found.detail.startswith("The step eta = 0.541504 is longer than ||W*_kq||/e = 0.541504.")
+        assert speaks or "eta = 0.541504 is longer" in found.detail
         beside = judged(f"ntp.{claim}.any-step", EXAMPLE_1, lr2=eta, steps2=20)
         assert (beside.verdict is found.verdict) == speaks
 
@@ -131,7 +131,7 @@ def test_what_error_bars_hide_of_theorem_1_follows_from_its_sharper_form(setting
     for claim in (direction, "ntp.theorem1.norm", "ntp.lemma6"):
         found = judged(claim, CYCLING, steps1=900, steps2=2000, **settings)
         assert found.verdict in {Verdict.HOLDS, Verdict.VACUOUS}, claim
-        assert claim == direction or "there it follows from a proved bound" in found.detail
+        assert claim == direction or "it follows from " in found.detail
 
 
 def test_a_bound_beyond_what_is_proved_stays_open() -> None:
@@ -295,7 +295,7 @@ def test_no_statement_on_every_step_holds_where_a_step_was_not_recorded(at: tupl
     seen = at is None or 2 in at
     assert (found.verdict, found.evidence) == (Verdict.VIOLATED if seen else Verdict.INCONCLUSIVE, Evidence.CERTIFIED)
     if not seen:
-        assert found.detail.startswith("Not decided: no step from t = 2 to 2 was recorded. At the recorded steps")
+        assert found.detail.startswith("Not decided: no step from t = 2 to 2 ")
 
 
 @pytest.mark.parametrize("missing", [2, 12, 16, None])

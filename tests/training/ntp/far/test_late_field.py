@@ -87,7 +87,7 @@ def test_the_curvature_is_looked_at_before_and_after_each_step_of_the_solver(
     monkeypatch.setattr(
         LateField, "largest_curvature", lambda self, s, state: 1e3 if (s == s0) == at_the_start else 1.0
     )
-    with pytest.raises(FlowFailure, match="the curvature reaches 1e\\+03 gradient norms"):
+    with pytest.raises(FlowFailure, match="curvature reaches 1e\\+03 "):
         fast_forward(merged, reference, 0.01, 10_000, rest, [] if at_the_start else [20_000])
 
 

@@ -47,5 +47,5 @@ def test_no_frequencies(frequency: list[float]) -> None:
 
 @pytest.mark.parametrize("at", [[5, 4], [-1]])
 def test_recorded_steps_that_decrease(at: list[int]) -> None:
-    with pytest.raises(ValueError, match=r"^at: got .*, expected steps from 0 on that do not decrease"):
+    with pytest.raises(ValueError, match=r"^at: got "):
         class_counts(at, [1.0], 1, 0)

@@ -81,7 +81,7 @@ def test_theta_about_the_steps_of_the_mean() -> None:
         shares = [1 / (M - 1 + mpmath.exp(x)) for x in star]
         assert within(found.sigma, [shares[N] / shares[4] - 1 for N in counts.tolist()]) <= 1
     for law in (fluctuation, continuous_fluctuation, stepped_fluctuation):
-        with pytest.raises(ValueError, match=r"^counts: got no step, expected at least 1$"):
+        with pytest.raises(ValueError, match=r"^counts: got no step"):
             law([0, 0], M, ETA)
 
 

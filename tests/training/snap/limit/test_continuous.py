@@ -99,5 +99,5 @@ def test_whole_steps_of_times_that_rounding_would_lower() -> None:
     # a third of this is 2^52 + 4/3, in float64 2^52 + 1
     t = 3.0 * 2**52 + 4
     assert whole_steps([t, 0.0, 1e-30, 3.0], 3).tolist() == [2**52 + 2, 0, 1, 1]
-    with pytest.raises(ValueError, match=r"^K: got 0, expected at least 1 class"):
+    with pytest.raises(ValueError, match=r"^K: got 0"):
         whole_steps([1.0], 0)

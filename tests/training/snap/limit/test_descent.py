@@ -70,11 +70,11 @@ def test_the_modified_gradient_leaves_rows_that_depend_on_counts_alone(eta: floa
 
 def test_what_cannot_be_run_is_refused() -> None:
     sequence = np.zeros((1, 3), dtype=np.int64)
-    with pytest.raises(ValueError, match=r"^M: got 8, expected at least 9, the tokens of the features"):
+    with pytest.raises(ValueError, match=r"^M: got 8, expected at least 9"):
         descend(overlap(F), sequence, [1], 8, 0.5)
-    with pytest.raises(ValueError, match=r"^at: got \[4\], expected steps from 0 to 3"):
+    with pytest.raises(ValueError, match=r"^at: got \[4\]"):
         descend(overlap(F), sequence, [4], M, 0.5)
-    with pytest.raises(ValueError, match=r"^at: got \[-1\], expected steps from 0 to 3"):
+    with pytest.raises(ValueError, match=r"^at: got \[-1\]"):
         descend(overlap(F), sequence, [-1], M, 0.5)
-    with pytest.raises(ValueError, match=r"^eta_Y: got 0, expected a positive number"):
+    with pytest.raises(ValueError, match=r"^eta_Y: got 0"):
         descend(overlap(F), sequence, [1], M, 0)

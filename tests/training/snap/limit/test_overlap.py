@@ -39,7 +39,7 @@ def test_how_far_from_1_a_length_may_be(off: float) -> None:
     if abs(off) < 1e-12:
         assert overlap(F).K == 2
     else:
-        with pytest.raises(ValueError, match=r"^F: got length .* of column 1, expected 1"):
+        with pytest.raises(ValueError, match=r"^F: got length .* of column 1"):
             overlap(F)
 
 
@@ -58,11 +58,11 @@ def test_how_small_an_eigenvalue_may_be(beyond: float, monkeypatch: pytest.Monke
 
 
 def test_features_that_have_no_inverse_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^F: got shape \(3,\), expected tokens x classes"):
+    with pytest.raises(ValueError, match=r"^F: got shape \(3,\)"):
         overlap([1.0, 0.0, 0.0])
-    with pytest.raises(ValueError, match=r"^F: got shape \(3, 0\), expected tokens x classes, at least one class"):
+    with pytest.raises(ValueError, match=r"^F: got shape \(3, 0\)"):
         overlap(np.zeros((3, 0)))
-    with pytest.raises(ValueError, match=r"^F: got length 0\.5 of column 1, expected 1"):
+    with pytest.raises(ValueError, match=r"^F: got length 0\.5 of column 1"):
         overlap([[1.0, 0.5], [0.0, 0.0]])
     with pytest.raises(ValueError, match=r"^F: got length nan of column 0"):
         overlap([[np.nan], [0.0]])

@@ -91,7 +91,7 @@ def test_steps_keep_their_order_and_shape() -> None:
 
 
 def test_bad_steps_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^at: got step -3, expected steps from 0 on"):
+    with pytest.raises(ValueError, match=r"^at: got step -3"):
         h_star([1, -3], 50, 0.5)
     with pytest.raises(ValueError, match=r"^M: got 1, expected"):
         h_star([1], 1, 0.5)

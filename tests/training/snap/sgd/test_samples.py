@@ -107,7 +107,7 @@ def test_attention_and_entropy_by_hand() -> None:
     common[:, SMALL.contextual.index("a")] = 5000.0
     np.testing.assert_allclose(entropy_of_distinct(SMALL, common), third / 3, rtol=1e-14)
     none = SequenceClasses.from_weights("none", 9, [("x", "q", {"a": 1}), ("y", "q", {"a": 1})])
-    with pytest.raises(ValueError, match="none: got no class with a distinct token, expected one"):
+    with pytest.raises(ValueError, match="none: got no class with a distinct token"):
         entropy_of_distinct(none, np.zeros((1, 1)))
 
 
@@ -132,5 +132,5 @@ def test_recipes_out_of_range(wrong: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize("rate", [-1.0, float("inf"), float("nan")])
 def test_rates_out_of_range(rate: float) -> None:
     for rates in ([(rate, 1.0)], [(1.0, 1.0), (1.0, rate)]):
-        with pytest.raises(ValueError, match=f"rates: got {rate}, expected finite numbers of at least 0"):
+        with pytest.raises(ValueError, match=f"rates: got {rate}"):
             train_sampled(SMALL, Recipe(updates=1), rates, seed=0)
