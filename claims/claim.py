@@ -103,7 +103,7 @@ class Claim:
     statement : str
         The statement in words and plain symbols, as it is audited.
     formula : str
-        The statement in LaTeX.
+        The statement in LaTeX; "" if it says no more than ``statement``, whose plain symbols the page typesets.
     assumptions : tuple of str
         Names of predicates of the paper's kind of dataset; ``()`` for a statement about any dataset. A claim that
         leaves them out is `broken`.
@@ -139,7 +139,7 @@ class Claim:
     id: str
     source: str
     statement: str
-    formula: str
+    formula: str = ""
     assumptions: tuple[str, ...] = NOT_STATED
     setting: tuple[str, ...] = ()
     judgement: Judgement
@@ -183,8 +183,8 @@ class Claim:
 
     @property
     def formulas(self) -> tuple[str, ...]:
-        """All its LaTeX formulas: the statement's and those in ``instead``."""
-        return (self.formula, *IN_DOLLARS.findall(self.instead))
+        """All its LaTeX formulas: the statement's, if given, and those in ``instead``."""
+        return (*filter(None, [self.formula]), *IN_DOLLARS.findall(self.instead))
 
     def _refuse(self, got: str, expected: str) -> None:
         raise ValueError(f"claim {printable(str(self.id))}: got {got}, expected {expected}")

@@ -93,7 +93,8 @@ def _finding(paper: Paper, claim: Claim, others: Sequence[Claim]) -> str:
     """One cause: the statement named with it, and the others that share it."""
     words, known = claim.source_words, claim.standing
     lines = [f"### {_typeset(known.wrong)}\n", f"`{claim.id}`, {known.severity}, {known.weight}.\n"]
-    lines += [f"> “{_typeset(words.quotation)}”\n>\n> {_typeset(words.place)}\n", f"```math\n{claim.formula}\n```\n"]
+    stated = f"```math\n{claim.formula}\n```\n" if claim.formula else f"{_typeset(claim.statement)}\n"
+    lines += [f"> “{_typeset(words.quotation)}”\n>\n> {_typeset(words.place)}\n", stated]
     if words.reading:
         lines.append(f"* **Read as**: {_typeset(words.reading)}")
     if words.reconstructed:

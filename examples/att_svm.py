@@ -17,7 +17,6 @@ CLAIM = Claim(
     id="att-svm.margin",
     source="arXiv 2308.16898, abstract (2) and problem (Att-SVM)",
     statement="min (x_opt - x)^T W_kq^(t) q / ||W_kq^(t)|| tends to 1/||W*_kq||, the largest that any W_kq has.",
-    formula=r"\min\,(x_{opt}-x)^\top W_{kq}^{(t)}q\,/\,\lVert W_{kq}^{(t)}\rVert\to 1/\lVert W^*_{kq}\rVert",
     assumptions=("collocation", "well_defined_orders", "orthonormal"),
     judgement=Limit(margin, predicted=lambda run: 1 / run.norm_kq, regime=lambda run: 1e4 * run.norm_kq / run.eta),
     absent=quantities.no_direction_kq,

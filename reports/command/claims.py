@@ -84,7 +84,7 @@ def _entry(claim: "Claim") -> dict[str, Any]:
         "corrects": words.corrects or None,
         "kind": claim.judgement.kind,
         "statement": claim.statement,
-        "formula": claim.formula,
+        "formula": claim.formula or None,
         "assumptions": list(claim.assumptions),
         "setting": list(claim.setting),
         "proof_uses": [condition.text for condition in claim.proof_uses],

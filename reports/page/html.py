@@ -247,7 +247,7 @@ def _claims(
             "formulas": counterexample_shown(paper, claim) if paper.has(claim) and smallest is None else None,
             "smallest": None if smallest is None else paper.kind.in_words(smallest),
             "smallest_file": None if smallest is None else _data_url(paper.kind.to_document(smallest)),
-            "mathml": Markup(displayed(claim.formula, _on_a_line(claim.statement))),
+            "mathml": Markup(displayed(claim.formula, _on_a_line(claim.statement)) if claim.formula else ""),
             "shown_by": "" if in_python and not paper.has(claim) else claims_command(claim, paper, audit.claims_file),
             "rows": rows,
             "violated": [row for row in rows if row["verdict"] == Verdict.VIOLATED and row["premise"] == "met"],

@@ -111,7 +111,6 @@ BELOW_LARGEST = Claim(
     id="mean.below-largest",
     source="A paper of your own, Theorem 1",
     statement="w^(t) <= max x for t >= 1.",
-    formula=r"w^{(t)}\le\max_i x_i",
     assumptions=("nonnegative",),
     judgement=Bounded(
         measure=lambda run: run.w,
@@ -123,7 +122,6 @@ BELOW_SMALLEST = replace(
     BELOW_LARGEST,
     id="mean.below-smallest",
     statement="w^(t) <= min x for t >= 1, which is false.",
-    formula=r"w^{(t)}\le\min_i x_i",
     judgement=Bounded(
         measure=lambda run: run.w,
         upper=lambda run, t: np.full(len(t), min(run.dataset.values)),

@@ -55,6 +55,9 @@ def test_a_new_claim_holds_and_its_false_twin_is_violated(command: Command, tmp_
     rows = command.json("audit", "example-1", *options, "--out", tmp_path / "report")["verdicts"]
     found = Counter((row["claim"], row["verdict"]) for row in rows)
     assert found == {("mine.norm", "holds"): 1, ("mine.false-twin", "violated"): 1}
+    page = (tmp_path / "report/report.html").read_text(encoding="utf-8")
+    assert '<div class="formula"' not in page, "the statement is typeset, and no formula given"
+    assert command.json("claims", "mine.norm", "--claims", tmp_path / "mine.py")["formula"] is None
 
 
 def test_nothing_is_written_over(command: Command, tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ def test_formulas_of_a_claim() -> None:
     claim = replace(LEDGER["ntp.theorem1.direction"], formula="f", instead="for $a$ and $b$")
     assert claim.formulas == ("f", "a", "b")
     assert replace(claim, instead="").formulas == ("f",)
+    assert replace(claim, formula="").formulas == ("a", "b")
 
 
 def test_a_page_says_what_is_wrong_with_a_statement_that_other_data_refute(tmp_path: Path) -> None:
