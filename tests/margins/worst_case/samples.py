@@ -25,7 +25,7 @@ def loaded(file: Path) -> ModuleType:
     return module
 
 
-first_order = loaded(FILE)
+first_order: Any = loaded(FILE)
 THEOREMS = first_order.THEOREMS
 BY_NAME = {theorem.name: theorem for theorem in THEOREMS}
 
