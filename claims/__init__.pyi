@@ -31,6 +31,9 @@ from .judgements import (
 from .judgements import (
     Threshold as Threshold,
 )
+from .judgements import (
+    WorstCase as WorstCase,
+)
 from .run import once_a_run as once_a_run
 from .series import (
     Series as Series,

@@ -15,6 +15,9 @@ from .claims.judgements import (
 from .claims.judgements import (
     Limit as Limit,
 )
+from .claims.judgements import (
+    WorstCase as WorstCase,
+)
 from .claims.paper import Paper as Paper
 from .claims.series import Series as Series
 from .claims.verdict import (

@@ -6,6 +6,7 @@ from marginaudit.claims.judgements.equal import Equal
 from marginaudit.claims.judgements.hidden_constant import HiddenConstant
 from marginaudit.claims.judgements.limit import Limit
 from marginaudit.claims.judgements.parts import Decided, Parts
+from marginaudit.claims.judgements.worst_case import WorstCase
 
 __all__ = [
     "ALLOWANCE",
@@ -17,6 +18,7 @@ __all__ = [
     "Outcome",
     "Parts",
     "Threshold",
+    "WorstCase",
     "compare_equal",
     "compare_upper",
 ]

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from types import SimpleNamespace
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
+
+V = TypeVar("V")
 
 LARGEST_DENOMINATOR = 2**20
 """Largest denominator of a float that is taken as meant, such as 0.5; 1/3 has 2^54."""
@@ -63,13 +64,18 @@ class Exact(float):
     __rmul__ = __mul__
 
 
-def exactly(values: Mapping[str, Any]) -> SimpleNamespace:
-    """Parameters for a method on PEPit's points: rationals as `Exact`, the others as they are.
+def exactly(of: V) -> V:
+    """Values of a method's parameters for PEPit's points: rationals as `Exact`, the others as they are.
+
+    ``of`` is a mapping, a dataclass or a namespace.
 
     >>> exactly({"n": 3, "L": Fraction(1, 2)})
-    namespace(n=3, L=Exact('1/2'))
+    {'n': 3, 'L': Exact('1/2')}
     """
-    return SimpleNamespace(**{k: Exact(value) if isinstance(value, Fraction) else value for k, value in values.items()})
+    known = dict(of) if isinstance(of, Mapping) else vars(of)
+    values = {name: Exact(value) if isinstance(value, Fraction) else value for name, value in known.items()}
+    made: Any = type(of)
+    return made(values) if isinstance(of, Mapping) else made(**values)  # type: ignore[no-any-return]
 
 
 def is_scalar(value: Any) -> TypeGuard[float]:

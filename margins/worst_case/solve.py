@@ -1,5 +1,6 @@
 """The worst case of a performance estimation problem between two proved ends."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -104,31 +105,29 @@ def worst_case(problem: dict[str, Any], expected: Fraction | None = None) -> Wor
 
 def tight_ends(program: Program, found: Optimum, expected: Fraction | None) -> Ends:
     """Ends at a rational near the float optimum: the expected value, a simple one, or that of a polished optimum."""
-    ends = Ends()
     known = expected if expected is not None and abs(expected - Fraction(found.value)) <= NEAR * abs(expected) else None
     simple = known if known is not None else recognised(Fraction(found.value), Fraction(1, 10**10))
-    if simple is not None:
-        for cut in CUTS:
-            ends = _completed(program, found, simple, found.basis(cut), ends)
-            if ends.proof and ends.function:
-                return ends
+    partial = Ends()
+    for value, basis in _guesses(program, found, known, simple):
+        ends = Ends(
+            upper.tight(program, found, value, basis),
+            lower.tight(program, found, value, basis, 0) or lower.tight(program, found, value, basis, SMALL_SLACK),
+        )
+        if ends.proof and ends.function:
+            return ends
+        partial = partial.with_missing(ends)
+    return partial
+
+
+def _guesses(
+    program: Program, found: Optimum, known: Fraction | None, simple: Fraction | None
+) -> Iterator[tuple[Fraction, Vectors]]:
+    """Rationals that the optimum may be, with bases that the range of the Gram matrix may have."""
+    for cut in CUTS if simple is not None else ():
+        if simple is not None and (basis := found.basis(cut)) is not None:
+            yield simple, basis
     for cut in CUTS:
         sharp = polished(program, found, cut)
-        value = known if known is not None else sharp.value
-        if value is not None:
-            ends = _completed(program, found, value, sharp.basis, ends)
-        if ends.proof and ends.function:
-            break
-    return ends
-
-
-def _completed(program: Program, found: Optimum, value: Fraction, basis: Vectors | None, ends: Ends) -> Ends:
-    """The ends, with those that are missing at this value and for this range of the Gram matrix."""
-    if basis is None:
-        return ends
-    return Ends(
-        ends.proof or upper.tight(program, found, value, basis),
-        ends.function
-        or lower.tight(program, found, value, basis, 0)
-        or lower.tight(program, found, value, basis, SMALL_SLACK),
-    )
+        for value in dict.fromkeys((known, sharp.value)):
+            if value is not None and sharp.basis is not None:
+                yield value, sharp.basis

@@ -31,7 +31,7 @@ BY_NAME = {theorem.name: theorem for theorem in THEOREMS}
 
 
 def problem(theorem: Any, values: dict[str, Any]) -> dict[str, Any]:
-    return from_pepit(theorem.problem(exactly(values)))
+    return from_pepit(theorem.problem(exactly(SimpleNamespace(**values))))
 
 
 @cache

@@ -1,0 +1,101 @@
+"""Bounds on the worst case of a method over all functions of a class."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from marginaudit.claims.series import is_ball
+from marginaudit.claims.verdict import Evidence, Finding, Verdict
+from marginaudit.margins.worst_case.scalar import exactly, rational
+
+if TYPE_CHECKING:
+    from marginaudit.margins.worst_case.solve import WorstCase as Solved
+
+LONGEST = 24
+"""Longest rational in a message, in characters."""
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """performance <= bound for every function of the problem's classes.
+
+    Both ends of the worst case are proved in rationals: the upper one by multipliers of the interpolation inequalities,
+    the lower one by a function. Where the two are the same rational the bound's room is exact ("tight").
+
+    Attributes
+    ----------
+    problem : from an instance to a PEPit ``PEP``; its rationals are given as `Exact`, for use with PEPit's points
+    bound : from an instance to the bound, a rational or a ball
+    """
+
+    problem: Callable[[Any], Any]
+    bound: Callable[[Any], Any]
+
+    kind = "worst case"
+    quantifier = "all"
+
+    def judge(self, of: Any) -> Finding:
+        """Verdict on an instance: by the proof, by the worst function, or inconclusive between both ends."""
+        from marginaudit.margins.worst_case.verify import verify_document
+
+        bound = self.bound(of)
+        low, high, evidence = _ends(bound)
+        found = self._solved(of, low)
+        certificate = found.certificate()
+        stated = verify_document(certificate, found.problem) if {"proof", "worst_case"} & set(certificate) else []
+        upper, lower = found.upper, found.lower
+        verdict, worst = Verdict.INCONCLUSIVE, lower
+        if upper is not None and upper <= low:
+            verdict, worst = Verdict.HOLDS, upper
+        elif lower is not None and lower > high:
+            verdict = Verdict.VIOLATED
+        room = low / worst if worst is not None and worst > 0 and low > 0 else None
+        return Finding(
+            verdict=verdict,
+            evidence=evidence,
+            measured=None if worst is None else float(worst),
+            bound=float(low),
+            slack=None if room is None else float(room),
+            side="upper",
+            detail=_detail(low, lower, upper, stated),
+            witness=certificate["worst_case"] if verdict is Verdict.VIOLATED else None,
+        )
+
+    def certificate(self, of: Any) -> Mapping[str, Any]:
+        """JSON data of proof and worst function, which `marginaudit verify` checks."""
+        return self._solved(of, _ends(self.bound(of))[0]).certificate()
+
+    def _solved(self, of: Any, bound: Fraction) -> "Solved":
+        from marginaudit.margins.worst_case.from_pepit import from_pepit
+        from marginaudit.margins.worst_case.solve import worst_case
+
+        return worst_case(from_pepit(self.problem(exactly(of))), bound)
+
+
+def _ends(bound: Any) -> tuple[Fraction, Fraction, Evidence]:
+    """Lower and upper end of a bound, and its evidence."""
+    if is_ball(bound):
+        middle, radius = (Fraction(int(part.p), int(part.q)) for part in (bound.mid().fmpq(), bound.rad().fmpq()))
+        return middle - radius, middle + radius, Evidence.CERTIFIED
+    exact = bound if isinstance(bound, Fraction) else rational(bound)
+    return exact, exact, Evidence.EXACT
+
+
+def _detail(bound: Fraction, lower: Fraction | None, upper: Fraction | None, stated: list[str]) -> str:
+    """What is proved of the worst case."""
+    if not stated:
+        return "No worst case was found: neither a proof nor a function."
+    of = stated[0].partition(" of ")[2].partition(" on R^")[0]
+    if upper == lower:
+        dimension = stated[1].rpartition(" on ")[2]
+        return f"Tight: the worst case of {of} is {_short(upper)}, attained on {dimension}; bound {_short(bound)}."
+    ends = " <= worst case <= ".join("?" if end is None else _short(end) for end in (lower, upper))
+    gap = f", a gap of {float(upper / lower - 1):.1e}" if upper is not None and lower else ""
+    return f"Of {of}: {ends}{gap}; bound {_short(bound)}."
+
+
+def _short(value: Fraction | None) -> str:
+    """A rational, as a decimal number if it is long."""
+    text = str(value)
+    return text if value is None or len(text) <= LONGEST else f"{float(value):.10g}"
