@@ -385,7 +385,7 @@ def enclosing(balls: "Iterable[flint.arb]", **more: Any) -> Series:
 
 
 def certified(balls: "Iterable[flint.arb]", **more: Any) -> Series:
-    """`enclosing` of balls in which nothing is of float64.
+    """`enclosing` of balls computed without float64.
 
     >>> import flint
     >>> found = certified([flint.arb(1)], label=("one",))

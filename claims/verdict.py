@@ -323,8 +323,8 @@ def _powers(finding: Finding, curve: Curve, at: int) -> float | None:
         pairs.append((measured, curve.upper[at]))
     if curve.lower is not None:
         pairs.append((curve.lower[at], measured))
-    speaks = finding.informative_from is None or curve.step[at] >= finding.informative_from
-    if not speaks or any(not (LEAST < small < math.inf and LEAST < large < math.inf) for small, large in pairs):
+    informative = finding.informative_from is None or curve.step[at] >= finding.informative_from
+    if not informative or any(not (LEAST < small < math.inf and LEAST < large < math.inf) for small, large in pairs):
         return None
     return min(math.log10(large) - math.log10(small) for small, large in pairs)
 

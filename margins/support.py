@@ -65,7 +65,7 @@ def support(
 
     >>> zero, half = Fraction(0), Fraction(1, 2)
     >>> winner, loser = np.array([0, 2, 0]), np.array([1, 3, 3])
-    >>> found = support(winner, loser, [zero] * 3, [half, half, zero], 4)  # 0 -> 1, 2 -> 3, and 0 -> 3 for nothing
+    >>> found = support(winner, loser, [zero] * 3, [half, half, zero], 4)  # 0 -> 1, 2 -> 3, 0 -> 3 with 0
     >>> found.carried.tolist(), found.uncarried.tolist()
     ([True, True, False], [False, False, True])
     >>> complete = support(np.append(winner, 2), np.append(loser, 1), [zero] * 4, [half, half, zero, zero], 4)

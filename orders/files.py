@@ -69,7 +69,7 @@ def lines(path: Path, expected: str, reach: Reach = no_progress) -> Iterator[tup
     InputError
         The file cannot be read (the message includes ``expected``), or a line is not UTF-8.
     """
-    number = read = told = 0
+    number = read = reported = 0
     with open_file(path, expected) as file:
         hundredth = os.fstat(file.fileno()).st_size // 100 + 1
         for content in file:
@@ -82,6 +82,6 @@ def lines(path: Path, expected: str, reach: Reach = no_progress) -> Iterator[tup
                 number += 1
                 yield number, line.removesuffix("\n")
             read += len(content)
-            if read // hundredth > told:
-                told = read // hundredth
-                reach(told / 100)
+            if read // hundredth > reported:
+                reported = read // hundredth
+                reach(reported / 100)

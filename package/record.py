@@ -52,7 +52,7 @@ class Recorder:
         Raises
         ------
         InputError
-            Nothing is recorded.
+            No step is recorded.
         OSError
             It cannot be written.
         """

@@ -134,8 +134,8 @@ def rates_answer(run: Run) -> dict[str, Any]:
     stage, asymptotics = run.trained.stage2, run.trained.asymptotics
     decades = finite(fitted_decades(stage.step, stage.one_minus_cos, stage.error, stage.law))
     if asymptotics is None:
-        nothing = dict.fromkeys(("degenerate", "law", "constant_predicted", "constant_measured", "asymptotic_from"))
-        return {"decades": decades, "without_multiplier": [], **nothing}
+        missing = dict.fromkeys(("degenerate", "law", "constant_predicted", "constant_measured", "asymptotic_from"))
+        return {"decades": decades, "without_multiplier": [], **missing}
     law = asymptotics.law
     _, measured, _ = measured_constants(run, degenerate=asymptotics.degenerate)
     return {

@@ -94,7 +94,7 @@ def late_steps(run: ClassRun, most: int) -> NDArray[np.int64]:
     least = MUCH_GREATER * run.K**2
     late = np.unique(run.steps[run.steps >= least])
     if not len(late):
-        raise NotRecorded(f"the statement speaks from t = {MUCH_GREATER} K^2 = {least} on, and no such t is recorded")
+        raise NotRecorded(f"the statement applies from t = {MUCH_GREATER} K^2 = {least} on, and no such t is recorded")
     chosen = evenly_spaced(len(late), most)
     return np.asarray(late[chosen], dtype=np.int64)
 

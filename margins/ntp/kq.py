@@ -147,16 +147,16 @@ def _exact_solution(dataset: Dataset, exact: ExactScores, forms: Mapping[Token, 
     """The verified exact scores, as a solution."""
     norm_squared = exact.norm_squared
     value = float(norm_squared)
-    nothing = value == 0
+    zero = value == 0
     return Exact(
         method="exact",
         closed_form=forms,
         dense=partial(_dense, exact, dataset.V, dataset.embedding),
         certificate=Certificate(primal=value, dual=value, gap=0.0, max_violation=0.0),
         multipliers=exact.flow / exact.multiplier_denominator,
-        direction_radius=np.nan if nothing else 0.0,
+        direction_radius=np.nan if zero else 0.0,
         weight_radius=0.0,
-        gram_deviation=None if nothing else gram_deviation(dataset),
+        gram_deviation=None if zero else gram_deviation(dataset),
         norm_squared_exact=norm_squared,
         weights_exact=_weights(exact, dataset.vocabulary),
         multipliers_exact=Multipliers(numerator=exact.flow, denominator=exact.multiplier_denominator),

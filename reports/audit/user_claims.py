@@ -139,7 +139,7 @@ def _check_formula(formula: str, place: str) -> None:
     except Exception as error:
         raise InputError(place, got=f"{got} ({error_text(error)})", expected="LaTeX") from None
     if raw := re.search(r"\\([A-Za-z]+|.)", text):
-        expected = "commands that latex2mathml knows"
+        expected = "commands supported by latex2mathml"
         raise InputError(place, got=f"{got}, whose {raw[0]} stays as it is", expected=expected)
     if stray := STRAY.search(found):
         what = f"{stray[1]} would be shown" if stray[1] else r"\operatorname has more than letters"

@@ -56,7 +56,7 @@ def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | N
 
 def _claim(claim: str | Claim) -> Claim:
     if isinstance(claim, Claim):
-        known = known_claims().get(claim.id, claim)  # the ledger's copy knows its paper and proofs
+        known = known_claims().get(claim.id, claim)  # the ledger's copy has its paper and proofs
         return known if replace(claim, paper=known.paper) == known else claim
     if claim not in known_claims():
         expected = "an id that `marginaudit claims` lists"

@@ -193,10 +193,10 @@ def _print(answer: Mapping[str, Any], sides: Mapping[Any, Tightened]) -> None:
     for generator, levels in answer["varied"].items():
         values = "; ".join(f"{name} {', '.join(map(str, found))}" for name, found in levels.items())
         print_line(f"varied one at a time, {DRAWN} datasets each: {generator}: {values}.")
-    spoken, left = (
+    counts, left = (
         ", ".join(f"{count} {verdict}" for verdict, count in answer[of].items()) for of in ("verdicts", "left_out")
     )
-    print_line(f"measured on {counted(answer['verdicts'].total(), 'run')}: {spoken}{left and f'; left out: {left}'}.")
+    print_line(f"measured on {counted(answer['verdicts'].total(), 'run')}: {counts}{left and f'; left out: {left}'}.")
     if missing := answer["missing"]:
         print_line(
             f"{counted(missing, 'run')} missing: time limit reached (--seconds). Run the command again to resume."

@@ -114,12 +114,12 @@ class Arm:
 
 def _last(run: Run, claim: Claim) -> dict[str, float | None]:
     """1 - cos at the last step (None if its error bar is infinite), error bar, and bound; all None if absent."""
-    nothing: dict[str, float | None] = dict.fromkeys(("error", "bar", "bound"))
+    missing: dict[str, float | None] = dict.fromkeys(("error", "bar", "bound"))
     try:
         if claim.absent(run) is not None:
-            return nothing
+            return missing
     except BeyondTheRun:
-        return nothing
+        return missing
     judgement: Any = claim.judgement
     series = judgement.measured(run)
     value = float(series.value[-1]) if series.bounded[-1] else None

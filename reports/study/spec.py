@@ -132,7 +132,7 @@ def find_spec(name: str, papers: Sequence[Paper]) -> Spec:
     path = Path(name)
     if path.suffix.lower() != ".toml":
         raise InputError(shown(name), got="no built-in sweep", expected=f"a .toml file, or one of {', '.join(own)}")
-    text, where = toml_text(path, "a TOML file that says what to run")
+    text, where = toml_text(path, "the TOML file of a sweep")
     return read_spec(text, printable(path.stem), where, path.parent, papers)
 
 
@@ -190,7 +190,7 @@ def _read(table: Mapping[str, Any], paper: Paper, folder: Path, where: str) -> t
         source = load(name if name in paper.kind.cases else str(folder / name), [paper])
         own = source.dataset.name
         if own in found:
-            got, expected = f"two datasets named {shown(own)}", "names that tell them apart"
+            got, expected = f"two datasets named {shown(own)}", "distinct names"
             raise InputError(f"{where}: /data/files", got=got, expected=expected)
         found[own] = DataSpec({"dataset": own}, document=paper.kind.to_document(source.dataset))
     return tuple(found.values())

@@ -55,7 +55,7 @@ def steps_from(first: float, farthest: float = 0.0) -> Integers:
 
 def deterministic_counts(run: ClassRun) -> str | None:
     """Reason why the counts are deterministic, or None."""
-    return "There is one class, N_n = N, and nothing fluctuates." if run.K == 1 else None
+    return "There is one class, and N_n = N." if run.K == 1 else None
 
 
 def no_fluctuation(run: ClassRun) -> str | None:

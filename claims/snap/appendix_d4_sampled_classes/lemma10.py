@@ -128,7 +128,7 @@ def _few_steps(run: ClassRun) -> str | None:
     """Reason why all computed numbers of steps are too small, or None."""
     least = MUCH_GREATER * run.K**2
     if least > LARGEST_N:
-        raise NotFollowed(f"chances are followed up to N = {LARGEST_N:.0e}, and the statement speaks from {least} on")
+        raise NotFollowed(f"chances are computed up to N = {LARGEST_N:.0e}, and the statement applies from {least} on")
     return one_class(run)
 
 

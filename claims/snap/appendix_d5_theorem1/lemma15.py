@@ -52,7 +52,7 @@ LEMMA15 = Claim(
     ),
     statement=(
         "Where |lambda_1| <= lambda < 1, every |lambda_i(E')| is at most |lambda_1|/(1-lambda), and that at most "
-        "lambda/(1-lambda). Audited for lambda from |lambda_1|, where it says most, up to 1."
+        "lambda/(1-lambda). Audited for lambda from |lambda_1|, where it is strongest, up to 1."
     ),
     formula=r"\max_i\lvert\lambda_i(E')\rvert\le\frac{\lvert\lambda_1\rvert}{1-\lambda}\le\frac{\lambda}{1-\lambda}",
     assumptions=("overlap_below_one",),

@@ -151,7 +151,7 @@ GAIN = Claim(
     ),
     statement=(
         "Under eq. 10 the relative gain of two distinct tokens l, l' of a class is r_{l/l'}(t) = r_{l/l'}(0) chi_l(t), "
-        f"chi_l = exp(2 (z_l(t) - z_l(0))); {EQ_10}. It needs nothing of Assumption 2 but that there is an E'."
+        f"chi_l = exp(2 (z_l(t) - z_l(0))); {EQ_10}. Of Assumption 2 it needs the existence of E' alone."
     ),
     formula=r"r_{l/l'|n}(t)=r_{l/l'|n}(0)e^{2(z_{ml}(t)-z_{ml}(0))}",
     assumptions=("uniform_classes",),

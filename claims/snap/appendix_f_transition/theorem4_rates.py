@@ -96,7 +96,7 @@ RATES = Claim(
         "section 6, after Theorem 4; appendix F",
         "larger learning rate eta_Y .. shorter phase transition time .. scaling up both .. larger B_n(t) .. "
         "small learning rate eta_Y leads to larger B_n(t)",
-        "Earlier is where gamma is largest. What is said of large t is judged beyond the t_0 of both step sizes. nu is "
+        "Earlier is where gamma is largest. Statements on large t are judged beyond the t_0 of both step sizes. nu is "
         f"eta_Y/eta_Z; the caption of figure 9 has it inverted. {IN_RANGE_R} (Remark 3). {FAST_DECODER}",
     ),
     statement=(

@@ -35,7 +35,7 @@ class PointsDocument(TypedDict, closed=True):
 
 @dataclass(frozen=True)
 class Points:
-    """Labelled points. A number is a float64, and in rational arithmetic its shortest decimal, 5.1 say.
+    """Labelled points. A number is a float64, and in rational arithmetic its shortest decimal, such as 5.1.
 
     Attributes
     ----------

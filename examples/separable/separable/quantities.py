@@ -1,4 +1,4 @@
-"""Measured quantities along s = log t, from t = 16 on, with error bars; formulas that cancel nothing at large s.
+"""Measured quantities along s = log t, from t = 16 on, with error bars; formulas without cancellation at large s.
 
 The bar r of w carries over: norms by r, x_n.w by R r, a unit vector by 2 r/|w|, the rest by the rules of products.
 """

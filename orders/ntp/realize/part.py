@@ -125,8 +125,8 @@ def document_of(part: Part, samples: ReducedSamples, vocabulary: Sequence[Token]
     there[samples.token[np.repeat(part.kept, samples.size)]] = True
     there[following] = True
     used = np.flatnonzero(there).tolist()
-    said = {int(part.source[y]): y for y in np.unique(following).tolist()}
-    free = iter(sorted(set(used) - set(said.values())))
+    inverse = {int(part.source[y]): y for y in np.unique(following).tolist()}
+    free = iter(sorted(set(used) - set(inverse.values())))
     return {
         "name": name,
         "vocabulary": [vocabulary[x] for x in used],
@@ -135,5 +135,5 @@ def document_of(part: Part, samples: ReducedSamples, vocabulary: Sequence[Token]
             | ({"count": int(samples.count[s])} if samples.count[s] > 1 else {})
             for s in np.flatnonzero(part.kept).tolist()
         ),
-        "next_token": {vocabulary[x]: vocabulary[said[x] if x in said else next(free)] for x in used},
+        "next_token": {vocabulary[x]: vocabulary[inverse[x] if x in inverse else next(free)] for x in used},
     }

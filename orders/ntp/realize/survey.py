@@ -58,15 +58,15 @@ def survey(samples: ReducedSamples) -> Survey:
     found = relations_of_fitting(samples, source)
     V = samples.vocabulary_size
     wins, loses = (np.unique(found.query * V + end) for end in (found.winner, found.loser))
-    said = np.unique(samples.query[samples.length == 1], return_counts=True)[1]
+    next_tokens = np.unique(samples.query[samples.length == 1], return_counts=True)[1]
     both = np.intersect1d(wins, loses, assume_unique=True)
     queries = len(np.unique(found.query))
     return Survey(
         tokens=V,
         samples=samples.total,
         distinct=len(samples),
-        one_next=int((said == 1).sum()),
-        several_next=int((said > 1).sum()),
+        one_next=int((next_tokens == 1).sum()),
+        several_next=int((next_tokens > 1).sum()),
         fits=part.fits,
         queries=queries,
         well_ordered=queries - len(_in_cycles(found, V)),

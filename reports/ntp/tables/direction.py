@@ -93,7 +93,7 @@ def _captioned(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]
 def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
     """Rows of one stage, and reasons for empty cells."""
     if run.not_trained is not None:
-        return [], [f"Nothing is trained: {run.not_trained}."]
+        return [], [f"Not trained: {run.not_trained}."]
     try:
         record = run.stage1 if stage == "stage1" else run.training.stage2
     except (BeyondTheRun, NotAlgorithm1) as reason:

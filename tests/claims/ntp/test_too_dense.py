@@ -61,7 +61,7 @@ def test_facts_and_tables_have_what_needs_no_training(seven: None) -> None:
     said = PAPER.facts(run)
     assert (said["ov"], said["kq"]["method"], said["steps2"], said["not_trained"]) == (None, "exact", None, REASON)
     assert DIRECTION.of(run)["stage2"] == []
-    assert DIRECTION.of(run)["notes"]["stage1"] == [f"Nothing is trained: {REASON}."]
+    assert DIRECTION.of(run)["notes"]["stage1"] == [f"Not trained: {REASON}."]
     rows = PROPOSITION2.of(run)
     assert rows
     assert all(row["solved"] and row["trained"] is None for row in rows)

@@ -227,11 +227,11 @@ BAD_FILES = {
     "formula": (changed("formula=''"), "mine.py: claim a: got the formula '' (NoAvailableTokensError), expected LaTeX"),
     "raw command": (
         changed("formula=r'x\\quid y'"),
-        r"whose \quid stays as it is, expected commands that latex2mathml knows",
+        r"whose \quid stays as it is, expected commands supported by latex2mathml",
     ),
     "raw command in a text": (
         changed("instead=r'so $x\\quid y$'"),
-        r"whose \quid stays as it is, expected commands that latex2mathml knows",
+        r"whose \quid stays as it is, expected commands supported by latex2mathml",
     ),
     **{
         f"formula with {what}": (

@@ -65,7 +65,7 @@ def test_files_and_cases_are_data() -> None:
         (('generator = "counting"\nN = [1, 4]', "files = ['x', 1]"), "/data/files/1: got 1, expected a string"),
         (
             ('generator = "counting"\nN = [1, 4]', "files = ['three-numbers', 'three-numbers']"),
-            "/data/files: got two datasets named 'three-numbers', expected names",
+            "/data/files: got two datasets named 'three-numbers', expected distinct names",
         ),
         (("rate =", "rat ="), "/settings: got 'rat', expected one of rate, what"),
         (("[0.5, 1, 2]", "0.5\nwhat = 'no'"), "/settings/what: got 'no', expected one of well"),

@@ -79,8 +79,8 @@ def solved(rate: Rate, size: int, at: Floats, first: Floats | float, nudged: Rat
         distance = np.abs(fine - coarse)
         largest, farthest = (np.maximum.accumulate(x, axis=0) for x in (np.abs(fine), distance))
         relative = np.divide(distance, largest, out=np.zeros_like(fine), where=largest > 0)
-        told = (largest >= SMALL * largest.max(axis=1, keepdims=True)) & (largest >= FROM_ZERO * first)
-        apart = relative[told].max(initial=0.0)
+        significant = (largest >= SMALL * largest.max(axis=1, keepdims=True)) & (largest >= FROM_ZERO * first)
+        apart = relative[significant].max(initial=0.0)
         if SAFETY * apart > USEFUL:
             raise NotIntegrated(f"to {times[-1]:.4g} on its clock two runs of the solver differ by {apart:.2g}")
         own = np.maximum(apart, relative.max(axis=0))

@@ -231,7 +231,7 @@ def _hidden(tokens: Tokens, Y: WeightChange, rule: Rule) -> Off:
     Column n grows by lr (1 - alpha_n) at least, alpha_n <= 1/(1 + exp(-min_j |(Y_n - Y_j)_+|)) for f >= 0 of norm 1,
     Y_n and Y_j on the tokens of the class; and |g| is at most sqrt(2) (1 - alpha_n).
     """
-    nothing, apart = np.full_like(Y.by, np.nan), np.zeros_like(Y.by)
+    unpredicted, apart = np.full_like(Y.by, np.nan), np.zeros_like(Y.by)
     short, lost = [], _lost(tokens, Y, rule)
     for grown, support in zip(tokens.next, tokens.support, strict=True):
         rows = Y.before[support]
@@ -242,8 +242,8 @@ def _hidden(tokens: Tokens, Y: WeightChange, rule: Rule) -> Off:
     lack, bar, grown, row = min(short, key=lambda one: one[0] - one[1])
     if lack > bar:
         apart[row, grown] = lack
-        return Off(apart, bar, nothing)
-    return Off(Y.by, float(np.linalg.norm(Y.written)) + _hidden_growth(tokens, Y, rule), nothing)
+        return Off(apart, bar, unpredicted)
+    return Off(Y.by, float(np.linalg.norm(Y.written)) + _hidden_growth(tokens, Y, rule), unpredicted)
 
 
 def _lost(tokens: Tokens, Y: WeightChange, rule: Rule) -> float:

@@ -64,7 +64,7 @@ def attained(name: str, formula: str, absent: Any = lambda run: None) -> Claim:
         f"The rate of the {name} is attained: bounded from below by c > 0 times the same order.",
         formula,
         ATTAINED[name],
-        "That rates are tight is read as: some data attain them, here all but those that say why.",
+        "Tight rates are read as attained by some data; here by all but those with a reason.",
         quote="A simple construction (also in Appendix B) shows that the rates in the above equations are tight.",
         assumptions=SPANNED,
         absent=absent,

@@ -50,7 +50,7 @@ def printed(
 def rederived(
     name: str, corrects: str, place: str, statement: str, formula: str, judgement: Any, *reading: str, **more: Any
 ) -> Claim:
-    """A statement of this project beside a printed one; ``mended`` says of a false one what was mended."""
+    """A statement of this project derived from a printed one; ``mended`` is the correction of a false one."""
     words = rederived_words(f"separable.{corrects}", *reading, mended=more.pop("mended", ""))
     own = {"source": f"this project, on {SOURCE}{place}", "source_words": words, **more}
     return printed(f"{name}.rederived", "", statement, formula, judgement, **own)
