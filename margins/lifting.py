@@ -15,7 +15,7 @@ from flint import fmpz, fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
 SMALL = 128
-"""Size up to which FLINT's solver is faster."""
+"""Largest size at which FLINT's solver is faster."""
 
 LIFTED = 12
 """Number of primes of X; each takes an inverse of A."""
@@ -42,7 +42,7 @@ def solve(A: fmpz_mat, b: Sequence[int]) -> tuple[list[fmpz], fmpz]:
             return _lifted(A, right)
     except ZeroDivisionError:  # singular modulo one of the primes
         pass
-    found: Any = A.solve(right)  # an fmpq_mat, which flint's types do not say
+    found: Any = A.solve(right)  # an fmpq_mat, missing in flint's stubs
     numerators, denominator = found.numer_denom()
     return numerators.entries(), denominator
 

@@ -21,7 +21,7 @@ from PEPit.functions import (
 from PEPit.operators import MonotoneOperator, NonexpansiveOperator
 from PEPit.primitive_steps import proximal_step
 
-from marginaudit.margins.worst_case.scalar import Exact
+from marginaudit.margins.worst_case.scalar import RationalFloat
 
 Oracle = Callable[[Any], Any]
 Step = Callable[[Any, Any], Any]
@@ -81,9 +81,9 @@ def douglas_rachford(w: Any, first: Step, second: Step, alpha: Any, n: int) -> A
     return w
 
 
-def exact(value: Fraction) -> Exact:
+def exact(value: Fraction) -> RationalFloat:
     """The rational as a scalar for points of PEPit."""
-    return Exact(value)
+    return RationalFloat(value)
 
 
 def prox_of(function: Any) -> Step:

@@ -84,7 +84,7 @@ def _inside(program: Program, other: list[int], N: Floats, n: Floats, basis: Vec
 def relaxed(program: Program, optimum: Optimum) -> WorstFunction | None:
     """A function that nearly attains the optimum: the float solution, moved inside the constraints.
 
-    If it is no solution, as where no function attains the optimum, one of nearly that value.
+    If that fails, as where no function attains the optimum, a function of nearly that value.
     """
     if (middle := _middle(program, -np.inf)) is None:
         return None

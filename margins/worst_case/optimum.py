@@ -14,7 +14,7 @@ ROUGH = 1e-5
 """Largest error of a coordinate, as solved."""
 
 NOISE = 1e-8
-"""Relative size of an eigenvalue that is an error of the solver."""
+"""Relative size below which an eigenvalue is attributed to the solver's error."""
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ class Polished(NamedTuple):
     value: Fraction | None
 
 
-NOTHING = Polished(None, None)
+NOT_POLISHED = Polished(None, None)
 
 
 def polished(program: Program, found: Optimum, cut: float | None) -> Polished:
@@ -100,7 +100,7 @@ def polished(program: Program, found: Optimum, cut: float | None) -> Polished:
     sizes, vectors = np.linalg.eigh(V.T @ found.gram @ V)
     R = V @ vectors * np.sqrt(np.maximum(sizes, 0))
     if R.size + program.b.shape[1] + len(active) > LARGEST_JACOBIAN or not R.size:
-        return NOTHING
+        return NOT_POLISHED
     metric = program.metric[active].astype(float)
     rough = Conditions(program.A[active], program.b[active], program.c[active], metric, R.shape[1], 1.0)
     z = np.concatenate([R.reshape(-1), found.values, [found.value], found.multipliers[active]])
@@ -121,7 +121,7 @@ def polished(program: Program, found: Optimum, cut: float | None) -> Polished:
         shift = max(error.bit_length() - 60, 0)
         step = inverse @ np.array([float(value >> shift) for value in wrong])
         digits = digits - np.array([int(value) << shift for value in step], dtype=object)
-    return NOTHING
+    return NOT_POLISHED
 
 
 def _newton(conditions: Conditions, z: Floats) -> tuple[Floats, Floats]:

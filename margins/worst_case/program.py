@@ -17,7 +17,7 @@ Place = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
-class Row:
+class ConstraintRow:
     """A row: <A, G> + b.F + c <= 0, plus t for a metric, or = 0.
 
     ``owner`` is the number of the metric, constraint or function, the ``group``.
@@ -54,7 +54,7 @@ class Program:
         self.metric = np.array([row.group == "metric" for row in self.rows])
         self.equality = np.array([row.equality for row in self.rows])
 
-    def _every_row(self) -> tuple[list[Row], list[Floats]]:
+    def _every_row(self) -> tuple[list[ConstraintRow], list[Floats]]:
         points, values = self.problem.points, self.problem.values
         where = {name: k for k, name in enumerate(points)}
         m, size = len(points), len(points) ** 2
@@ -82,17 +82,17 @@ class Program:
             return e
 
         one = expression(Linear({(): Fraction(1)}))
-        rows = [Row("metric", k, equality=False) for k in range(len(self.problem.metrics))]
+        rows = [ConstraintRow("metric", k, equality=False) for k in range(len(self.problem.metrics))]
         flat = [-expression(metric) for metric in self.problem.metrics]
         for k, (relation, terms) in enumerate(self.problem.constraints):
-            rows.append(Row("constraint", k, equality=relation == "=="))
+            rows.append(ConstraintRow("constraint", k, equality=relation == "=="))
             flat.append(expression(terms))
         for k, function in enumerate(self.problem.functions):
             p = {key: float(value) for key, value in function.parameters.items()} | {"one": one}
             known = [Evaluation(vector(e.x), vector(e.g), expression(e.f)) for e in function.evaluations]
             for name, i, j in function.places():
                 kind = CLASSES[function.name].kinds[name]
-                rows.append(Row("function", k, equality=kind.relation == "==", place=(name, i, j)))
+                rows.append(ConstraintRow("function", k, equality=kind.relation == "==", place=(name, i, j)))
                 flat.append(formula(kind, p, dot, known[i], known[j]))
         return rows, flat
 

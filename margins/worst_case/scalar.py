@@ -1,4 +1,4 @@
-"""A float that carries the rational number it stands for."""
+"""A float that carries an exact rational number."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -7,20 +7,20 @@ from typing import Any, TypeGuard, TypeVar
 V = TypeVar("V")
 
 LARGEST_DENOMINATOR = 2**20
-"""Largest denominator of a float that is taken as meant, such as 0.5; 1/3 has 2^54."""
+"""Largest denominator of a float accepted as exact, such as 0.5; 1/3 has 2^54."""
 
 
-class Exact(float):
+class RationalFloat(float):
     """A float for libraries that want floats, with arithmetic on the rational number that it carries.
 
-    >>> (1 / Exact("3") + 1) * 3
-    Exact('4')
+    >>> (1 / RationalFloat("3") + 1) * 3
+    RationalFloat('4')
     """
 
     __slots__ = ("fraction",)
     fraction: Fraction
 
-    def __new__(cls, value: "str | Fraction | int") -> "Exact":
+    def __new__(cls, value: "str | Fraction | int") -> "RationalFloat":
         """From a rational number."""
         fraction = Fraction(value)
         made = super().__new__(cls, float(fraction))
@@ -28,52 +28,52 @@ class Exact(float):
         return made
 
     def __repr__(self) -> str:
-        return f"Exact('{self.fraction}')"
+        return f"RationalFloat('{self.fraction}')"
 
     def __add__(self, other: Any) -> Any:
-        return Exact(self.fraction + rational(other)) if is_scalar(other) else NotImplemented
+        return RationalFloat(self.fraction + rational(other)) if is_scalar(other) else NotImplemented
 
     def __sub__(self, other: Any) -> Any:
-        return Exact(self.fraction - rational(other)) if is_scalar(other) else NotImplemented
+        return RationalFloat(self.fraction - rational(other)) if is_scalar(other) else NotImplemented
 
     def __rsub__(self, other: Any) -> Any:
-        return Exact(rational(other) - self.fraction) if is_scalar(other) else NotImplemented
+        return RationalFloat(rational(other) - self.fraction) if is_scalar(other) else NotImplemented
 
     def __mul__(self, other: Any) -> Any:
-        return Exact(self.fraction * rational(other)) if is_scalar(other) else NotImplemented
+        return RationalFloat(self.fraction * rational(other)) if is_scalar(other) else NotImplemented
 
     def __truediv__(self, other: Any) -> Any:
-        return Exact(self.fraction / rational(other)) if is_scalar(other) else NotImplemented
+        return RationalFloat(self.fraction / rational(other)) if is_scalar(other) else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
-        return Exact(rational(other) / self.fraction) if is_scalar(other) else NotImplemented
+        return RationalFloat(rational(other) / self.fraction) if is_scalar(other) else NotImplemented
 
-    def __neg__(self) -> "Exact":
-        return Exact(-self.fraction)
+    def __neg__(self) -> "RationalFloat":
+        return RationalFloat(-self.fraction)
 
-    def __pos__(self) -> "Exact":
+    def __pos__(self) -> "RationalFloat":
         return self
 
-    def __abs__(self) -> "Exact":
-        return Exact(abs(self.fraction))
+    def __abs__(self) -> "RationalFloat":
+        return RationalFloat(abs(self.fraction))
 
     def __pow__(self, power: Any, modulo: None = None) -> Any:
-        return Exact(self.fraction**power) if isinstance(power, int) else NotImplemented
+        return RationalFloat(self.fraction**power) if isinstance(power, int) else NotImplemented
 
     __radd__ = __add__
     __rmul__ = __mul__
 
 
 def exactly(of: V) -> V:
-    """Values of a method's parameters for PEPit's points: rationals as `Exact`, the others as they are.
+    """Values of a method's parameters for PEPit's points: rationals as `RationalFloat`, the others as they are.
 
     ``of`` is a mapping, a dataclass or a namespace.
 
     >>> exactly({"n": 3, "L": Fraction(1, 2)})
-    {'n': 3, 'L': Exact('1/2')}
+    {'n': 3, 'L': RationalFloat('1/2')}
     """
     known = dict(of) if isinstance(of, Mapping) else vars(of)
-    values = {name: Exact(value) if isinstance(value, Fraction) else value for name, value in known.items()}
+    values = {name: RationalFloat(value) if isinstance(value, Fraction) else value for name, value in known.items()}
     made: Any = type(of)
     return made(values) if isinstance(of, Mapping) else made(**values)  # type: ignore[no-any-return]
 
@@ -84,15 +84,15 @@ def is_scalar(value: Any) -> TypeGuard[float]:
 
 
 def rational(value: float) -> Fraction:
-    """The rational number meant by an `Exact`, an int, or a float of few binary digits.
+    """The rational number meant by a `RationalFloat`, an int, or a float of few binary digits.
 
     >>> rational(0.1)
     Traceback (most recent call last):
-    ValueError: got the float 0.1, expected an exact rational such as Exact('1/10')
+    ValueError: got the float 0.1, expected an exact rational such as RationalFloat('1/10')
     """
-    if isinstance(value, Exact):
+    if isinstance(value, RationalFloat):
         return value.fraction
     exact = Fraction(value) if isinstance(value, int) or abs(value) < float("inf") else None
     if exact is None or exact.denominator > LARGEST_DENOMINATOR:
-        raise ValueError(f"got the float {float(value)!r}, expected an exact rational such as Exact('1/10')")
+        raise ValueError(f"got the float {float(value)!r}, expected an exact rational such as RationalFloat('1/10')")
     return exact

@@ -19,13 +19,13 @@ NEAR = 1e-6
 """Relative distance of the optimum from an expected value that is tried as its exact value."""
 
 CUTS = (None, 1e-4)
-"""Ways to tell the range of the Gram matrix from its kernel; see `Optimum.range`."""
+"""Thresholds for the range of the Gram matrix; see `Optimum.range`."""
 
 SMALL_SLACK = 1e-4
 """Slack that may be 0 at the optimum although the row's multiplier is 0 too."""
 
 LARGEST = 1e6
-"""Largest worst case that is looked for."""
+"""Largest worst case searched for."""
 
 
 class Ends(NamedTuple):

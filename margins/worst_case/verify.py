@@ -159,7 +159,7 @@ def nonexpansive(_: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> A
     return lipschitz({"L": 1}, dot, i, j)
 
 
-class Kind(NamedTuple):
+class Inequality(NamedTuple):
     """An inequality formula <= 0 (or = 0) and where it applies: "point", "pair" i < j, "ordered" pair, "minimum"."""
 
     formula: Formula
@@ -172,42 +172,50 @@ class Class(NamedTuple):
 
     parameters: tuple[str, ...]
     admits: Callable[[dict[str, Fraction]], bool]
-    kinds: dict[str, Kind]
+    kinds: dict[str, Inequality]
 
 
 CLASSES = {
-    "convex": Class((), lambda _: True, {"interpolation": Kind(convex, "ordered")}),
-    "strongly convex": Class(("mu",), lambda p: p["mu"] >= 0, {"interpolation": Kind(strongly_convex, "ordered")}),
-    "smooth convex": Class(("L",), lambda p: p["L"] > 0, {"interpolation": Kind(smooth_convex, "ordered")}),
-    "smooth strongly convex": Class(
-        ("L", "mu"), lambda p: 0 <= p["mu"] < p["L"], {"interpolation": Kind(smooth_strongly_convex, "ordered")}
+    "convex": Class((), lambda _: True, {"interpolation": Inequality(convex, "ordered")}),
+    "strongly convex": Class(
+        ("mu",), lambda p: p["mu"] >= 0, {"interpolation": Inequality(strongly_convex, "ordered")}
     ),
-    "smooth": Class(("L",), lambda p: p["L"] > 0, {"interpolation": Kind(smooth, "ordered")}),
+    "smooth convex": Class(("L",), lambda p: p["L"] > 0, {"interpolation": Inequality(smooth_convex, "ordered")}),
+    "smooth strongly convex": Class(
+        ("L", "mu"), lambda p: 0 <= p["mu"] < p["L"], {"interpolation": Inequality(smooth_strongly_convex, "ordered")}
+    ),
+    "smooth": Class(("L",), lambda p: p["L"] > 0, {"interpolation": Inequality(smooth, "ordered")}),
     "Lipschitz convex": Class(
         ("M",),
         lambda p: p["M"] >= 0,
-        {"gradient": Kind(short_gradient, "point"), "interpolation": Kind(convex, "ordered")},
+        {"gradient": Inequality(short_gradient, "point"), "interpolation": Inequality(convex, "ordered")},
     ),
     "indicator": Class(
-        (), lambda _: True, {"value": Kind(zero_value, "point", "=="), "interpolation": Kind(normal, "ordered")}
+        (),
+        lambda _: True,
+        {"value": Inequality(zero_value, "point", "=="), "interpolation": Inequality(normal, "ordered")},
     ),
     "bounded indicator": Class(
         ("D",),
         lambda p: p["D"] >= 0,
         {
-            "value": Kind(zero_value, "point", "=="),
-            "interpolation": Kind(normal, "ordered"),
-            "diameter": Kind(diameter, "pair"),
+            "value": Inequality(zero_value, "point", "=="),
+            "interpolation": Inequality(normal, "ordered"),
+            "diameter": Inequality(diameter, "pair"),
         },
     ),
     "quadratic growth convex": Class(
-        ("L",), lambda p: p["L"] > 0, {"growth": Kind(growth, "minimum"), "interpolation": Kind(convex, "ordered")}
+        ("L",),
+        lambda p: p["L"] > 0,
+        {"growth": Inequality(growth, "minimum"), "interpolation": Inequality(convex, "ordered")},
     ),
-    "monotone": Class((), lambda _: True, {"interpolation": Kind(monotone, "pair")}),
-    "strongly monotone": Class(("mu",), lambda p: p["mu"] >= 0, {"interpolation": Kind(strongly_monotone, "pair")}),
-    "cocoercive": Class(("beta",), lambda p: p["beta"] >= 0, {"interpolation": Kind(cocoercive, "pair")}),
-    "Lipschitz": Class(("L",), lambda p: p["L"] >= 0, {"interpolation": Kind(lipschitz, "pair")}),
-    "nonexpansive": Class((), lambda _: True, {"interpolation": Kind(nonexpansive, "pair")}),
+    "monotone": Class((), lambda _: True, {"interpolation": Inequality(monotone, "pair")}),
+    "strongly monotone": Class(
+        ("mu",), lambda p: p["mu"] >= 0, {"interpolation": Inequality(strongly_monotone, "pair")}
+    ),
+    "cocoercive": Class(("beta",), lambda p: p["beta"] >= 0, {"interpolation": Inequality(cocoercive, "pair")}),
+    "Lipschitz": Class(("L",), lambda p: p["L"] >= 0, {"interpolation": Inequality(lipschitz, "pair")}),
+    "nonexpansive": Class((), lambda _: True, {"interpolation": Inequality(nonexpansive, "pair")}),
 }
 
 
@@ -219,7 +227,7 @@ class Function(NamedTuple):
     evaluations: list[Evaluation]
 
     def places(self) -> Iterator[tuple[str, int, int]]:
-        """Kind and evaluations of each inequality; j = i for those of one evaluation."""
+        """Inequality and evaluations of each inequality; j = i for those of one evaluation."""
         indices = range(len(self.evaluations))
         for name, kind in CLASSES[self.name].kinds.items():
             if kind.where == "point":
@@ -281,7 +289,7 @@ def combined(problem: Problem, proof: dict[str, Any]) -> Linear:
     return total
 
 
-def formula(kind: Kind, p: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
+def formula(kind: Inequality, p: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
     """The left side of an inequality."""
     return kind.formula(p, dot, i, j)
 

@@ -9,11 +9,17 @@ from PEPit import functions as functions_of_pepit
 from PEPit import operators as operators_of_pepit
 
 from marginaudit.margins.worst_case.from_pepit import CLASSES, Names, Unsupported, from_pepit
-from marginaudit.margins.worst_case.scalar import Exact
+from marginaudit.margins.worst_case.scalar import RationalFloat
 from marginaudit.margins.worst_case.verify import CLASSES as CHECKED
 from marginaudit.margins.worst_case.verify import Linear, formula, product, read_problem
 
-VALUES = {"L": Exact("7/3"), "mu": Exact("2/5"), "M": Exact("3/2"), "D": Exact("5/4"), "beta": Exact("1/3")}
+VALUES = {
+    "L": RationalFloat("7/3"),
+    "mu": RationalFloat("2/5"),
+    "M": RationalFloat("3/2"),
+    "D": RationalFloat("5/4"),
+    "beta": RationalFloat("1/3"),
+}
 
 
 def declared(pep: PEP, name: str) -> Any:
@@ -78,7 +84,9 @@ def test_inexact_floats_are_refused() -> None:
     function = pep.declare_function(functions_of_pepit.SmoothConvexFunction, L=0.1)
     function.stationary_point()
     pep.set_performance_metric(pep.set_initial_point() ** 2)
-    with pytest.raises(ValueError, match=r"got the float 0\.1, expected an exact rational such as Exact\('1/10'\)"):
+    with pytest.raises(
+        ValueError, match=r"got the float 0\.1, expected an exact rational such as RationalFloat\('1/10'\)"
+    ):
         from_pepit(pep)
 
 
