@@ -208,7 +208,7 @@ class Paper:
 
     @property
     def evidence(self) -> Evidence:
-        """Evidence of verdicts by its proofs; for a third-party paper `claimed`, by its author."""
+        """Evidence of verdicts by its proofs; for a third-party paper `PROVED_BY_AUTHOR`."""
         ours = type(self).__module__.startswith("marginaudit.")
         return Evidence.PROVED if ours else Evidence.PROVED_BY_AUTHOR
 

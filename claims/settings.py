@@ -57,7 +57,7 @@ class Values:
         Raises
         ------
         InputError
-            It is not allowed.
+            The value is not allowed.
         """
         if (value := self.read(given)) is None:
             got = str(given) if isinstance(given, Decimal) else shown(given)

@@ -58,7 +58,7 @@ class Evidence(StrEnum):
 
     @property
     def by_proof(self) -> bool:
-        """Whether it is a proof."""
+        """Whether the evidence is a proof."""
         return self in (Evidence.PROVED, Evidence.PROVED_BY_AUTHOR)
 
 

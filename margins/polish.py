@@ -53,7 +53,7 @@ LARGEST_ELIMINATION = 2 * 10**9
 def polished(rows: Rows, found: Certified) -> Certified:
     """The solution rounded from a far more precise one, with proved radii.
 
-    They bound the distance of the float64 W from the rational optimum of the given embeddings: its rounding, about
+    The radii bound the distance of the float64 W from the rational optimum of the given embeddings: its rounding, about
     1e-16 of ||W||, and a duality gap below 1e-36. The certificate is recomputed from the rounded arrays. Returns
     ``found`` unchanged if no choice of rows succeeds, or the problem is large.
     """

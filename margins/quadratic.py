@@ -23,7 +23,7 @@ WIDEST_RELATIVE_GAP = 1e-4
 
 
 def solve_quadratic(rows: Rows) -> Certified | SolverFailure:
-    """The repaired solution with its certificate, or the failure to raise unless infeasibility is proved.
+    """Solve, repair and certify; or return the exception to raise unless infeasibility is proved.
 
     The solver's status is ignored: a solution is one whose arrays pass :func:`certify`.
     """

@@ -30,7 +30,7 @@ def dot(u: Iterable[fmpq], v: Iterable[fmpq]) -> fmpq:
 
 
 def combined(weights: Sequence[fmpq], rows: Matrix) -> Vector:
-    """The sum of the rows, weighted."""
+    """Weighted sum of the rows."""
     return tuple(dot(weights, column) for column in zip(*rows, strict=True))
 
 

@@ -27,7 +27,7 @@ LARGEST_FLOW = np.iinfo(np.int32).max
 
 
 def solve_near(relations: Relations, size: int, scores: Floats) -> dict[int, ExactScores]:
-    """Verified exact solutions near the scores, shape (key, query), by query, where found.
+    """Verified exact solutions near given scores (key, query), by query, for the queries with one.
 
     Raises
     ------

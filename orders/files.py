@@ -26,7 +26,7 @@ def file_content(path: Path, expected: str) -> bytes:
     Raises
     ------
     InputError
-        It cannot be read or is not a regular file; the message includes ``expected``.
+        The path cannot be read or is not a regular file; the message includes ``expected``.
     """
     with open_file(path, expected) as file:
         return file.read()
@@ -38,7 +38,7 @@ def open_file(path: Path, expected: str) -> BinaryIO:
     Raises
     ------
     InputError
-        It cannot be opened or is not a regular file; the message includes ``expected``.
+        The path cannot be opened or is not a regular file; the message includes ``expected``.
     """
     try:
         kind = KINDS.get(stat.S_IFMT(path.stat().st_mode))

@@ -60,7 +60,7 @@ def utf_8_text(content: bytes, where: str) -> str:
     Raises
     ------
     InputError
-        It is not UTF-8; names the line.
+        The bytes are not UTF-8; the message names the line.
     """
     try:
         return content.decode("utf-8-sig")
@@ -82,7 +82,7 @@ def csv_rows(lines: Iterable[str], where: str) -> Iterator[tuple[int, list[str]]
     Raises
     ------
     InputError
-        It is not CSV; the message names the line.
+        The text is not CSV; the message names the line.
     """
     csv.field_size_limit(LONGEST_CELL)
     rows = csv.reader(lines, strict=True)
@@ -100,7 +100,7 @@ def parsed_json(text: str, where: str) -> Any:
     Raises
     ------
     InputError
-        It is not JSON or nested too deeply (the message names line and column), an object has a repeated key (the
+        The text is not JSON or nested too deeply (the message names line and column), an object has a repeated key (the
         message names its JSON pointer), or a nonzero number underflows in float64.
     """
     found, members = _quickly_parsed(text)
@@ -241,7 +241,7 @@ def float64(decimal: str) -> float:
     Raises
     ------
     ValueError
-        It is not a decimal, or an `Underflow`.
+        The text is not a decimal, or underflows (`Underflow`).
     """
     value = float(decimal)
     if value == 0 and set("123456789") & set(decimal.lower().partition("e")[0]):

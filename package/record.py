@@ -54,7 +54,7 @@ class Recorder:
         InputError
             No step is recorded.
         OSError
-            It cannot be written.
+            The file cannot be written.
         """
         if not self._steps:
             raise InputError("Recorder.save", got="no recorded step", expected="at least one")

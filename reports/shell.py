@@ -19,7 +19,7 @@ def quoted(word: str) -> str:
 
 
 def argument(place: str) -> str:
-    """Quote a path or built-in case as an argument; a leading hyphen is not an option.
+    """Quote a path or built-in case as an argument; a path with a leading hyphen gets ``./``.
 
     >>> [argument(place) for place in ("example-1", "-my data.json")]
     ['example-1', "'./-my data.json'"]

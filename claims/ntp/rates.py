@@ -30,7 +30,7 @@ def fitted_decades(step: NDArray[np.int64], gap: Floats, error: Floats, law: Flo
     Returns
     -------
     list of dict
-        Of the decade [``start``, 10 start]: ``exponent``, the least-squares slope of log(1 - cos) against log t;
+        One per decade [``start``, 10 start]: ``exponent``, the least-squares slope of log(1 - cos) against log t;
         ``exponent_without_log``, that of (1 - cos) / log^2 t, None where the decade starts at 1; ``predicted``, the
         exponent of the law at the same steps, None without a law.
 

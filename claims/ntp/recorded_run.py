@@ -210,7 +210,7 @@ def without_ov(training: Training, reason: str) -> Training:
     Raises
     ------
     BeyondTheRun
-        By the training, on access to one of `OF_W_OV` or `OF_LOSS`.
+        On access to `OF_W_OV` or `OF_LOSS` of the training.
     """
     stage2 = _Stage2WithoutOV(**vars(training.stage2))
     object.__setattr__(stage2, "reason", reason)

@@ -1,4 +1,4 @@
-"""The claims of arXiv 2409.17335, in its order, one theorem a file, and the sharper ones of this project.
+"""The claims of arXiv 2409.17335, in its order, one file per theorem, and the sharper ones of this project.
 
 The text used is a scan without page numbers or version. Many of its formulas are illegible; they are quoted as the
 proofs have them, and an illegible constant is `reconstructed`.

@@ -91,7 +91,7 @@ class RecordedClassRun(ClassRun):
         }
 
     def records(self) -> Rows:
-        """Entropy, margin, and the z of its most probable distinct token of each class, a row a record."""
+        """Entropy, margin and z of the most probable distinct token of each class, one row per record."""
         found, names, top = self._trajectory, self.dataset.next_tokens, dominant(self.dataset)
         place = {name: found.logits.position(names.index(name), token) for name, token in top.items()}
         header = ["step", *(f"{what} {name}" for what in ("entropy", "margin") for name in names)]

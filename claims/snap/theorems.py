@@ -1,4 +1,4 @@
-"""The claims of arXiv 2305.16380, in its order, one theorem a file.
+"""The claims of arXiv 2305.16380, in its order, one file per theorem.
 
 The text used has no page numbers and no version. Quotations have formulas in plain symbols.
 """

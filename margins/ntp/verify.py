@@ -242,7 +242,7 @@ def read_dataset(path: Path) -> StatedDataset:
 
     embedding = document.get("embedding")
     if embedding is not None:
-        expect(len(embedding) == len(vocabulary), "/embedding", len(embedding), f"{len(vocabulary)}, one row a token")
+        expect(len(embedding) == len(vocabulary), "/embedding", len(embedding), f"{len(vocabulary)}, one row per token")
         for i, row in enumerate(embedding):
             expect(0 < len(row) == len(embedding[0]), f"/embedding/{i}", row, "as many numbers as in row 0, at least 1")
     return StatedDataset(vocabulary, {sample for _, sample in samples}, n, embedding or [])
@@ -296,12 +296,12 @@ class ScalarKind(NamedTuple):
 
 
 def is_text(value: Any) -> bool:
-    """Whether it is a string that UTF-8 can encode; JSON allows lone surrogates."""
+    """Whether the value is a string that UTF-8 can encode; JSON allows lone surrogates."""
     return isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)
 
 
 def is_rational(value: Any) -> bool:
-    """Whether it is "p/q" in lowest terms; the form is matched before conversion."""
+    """Whether the value is "p/q" in lowest terms; the form is matched before conversion."""
     match = RATIONAL.fullmatch(value) if isinstance(value, str) else None
     return match is not None and gcd(*map(int, match.groups())) == 1
 

@@ -89,7 +89,7 @@ def number(value: fmpq) -> float:
 
 
 def floats(vectors: Vectors) -> Floats:
-    """The vectors as floats, a vector a row."""
+    """The vectors as floats, one per row."""
     return np.array([[number(c) for c in v] for v in vectors])
 
 

@@ -30,7 +30,7 @@ class Face:
 
     @property
     def vectors(self) -> Floats:
-        """The kernel, a vector a row."""
+        """The kernel vectors as rows."""
         return floats(self.kernel)
 
     def rest(self, size: int) -> list[int]:

@@ -64,7 +64,7 @@ class Interpolant:
 
 
 def interpolant(function: Function, worst: WorstFunction) -> Interpolant:
-    """The function behind a worst case on R.
+    """Reconstruct the function of a one-dimensional worst case.
 
     Raises
     ------

@@ -152,7 +152,7 @@ def _zero_values(program: Program) -> set[str]:
 def attained(
     program: Program, lengths: list[fmpq], points: dict[str, list[fmpq]], values: dict[str, fmpq]
 ) -> WorstFunction | None:
-    """The function with these coordinates and values, if the checker accepts it; what no row uses is 0."""
+    """The function with these coordinates and values, if the checker accepts it; 0 for those in no row."""
     problem = program.problem
     zero = [ZERO] * len(lengths)
     everything = {name: [fraction(c) for c in points.get(name, zero)] for name in problem.points}

@@ -79,7 +79,7 @@ def exactly(of: V) -> V:
 
 
 def is_scalar(value: Any) -> TypeGuard[float]:
-    """Whether it is an int or a float."""
+    """Whether the value is an int or a float."""
     return isinstance(value, int | float)
 
 

@@ -65,7 +65,7 @@ def dataset_from_text(text: str, where: str = "dataset", name: str = "dataset") 
             raise InputError(f"{where}: line {number}", got="a sentence of 1 token", expected="at least 2")
         sentences.append(words)
     if not sentences:
-        raise InputError(where, got="no sentence", expected="a sentence a line")
+        raise InputError(where, got="no sentence", expected="one sentence per line")
     _require_few_prefixes(map(tuple, sentences), where)
     return Dataset.from_sentences(name, sentences)
 

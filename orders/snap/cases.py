@@ -16,8 +16,8 @@ def syn_small() -> SequenceClasses:
     """Syn-Small: 2 classes over 30 tokens, of which 0-9 are common, 10-19 and 20-29 distinct.
 
     Source: arXiv 2305.16380, section 8, where P(l|n) increases over 10-19 and over 20-29; the weights are Syn-Medium's.
-    It names neither next tokens nor queries, and with M = 30 all tokens are contextual: 0 and 1 are chosen as next
-    tokens, as its classes are the first K tokens, and 2 as the query of both.
+    The source names neither next tokens nor queries, and with M = 30 all tokens are contextual: 0 and 1 are chosen as
+    next tokens, as its classes are the first K tokens, and 2 as the query of both.
     """
     tokens = [str(token) for token in range(SHARED + 2 * OWN)]
     classes = [(str(n), "2", _weights(tokens[:SHARED], tokens[SHARED + OWN * n :][:OWN])) for n in range(2)]

@@ -184,7 +184,7 @@ def _random_shares(rng: "np.random.Generator", amount: tuple[int, int]) -> Float
 
 
 def _weights(common: dict[Token, float], n: int, left: float, parts: Floats) -> dict[Token, float]:
-    """Entries of f_n: the given ones, and distinct tokens with shares of the rest of the squared norm 1."""
+    """Entries of f_n: the given ones, and distinct tokens that share the rest of the squared norm 1."""
     own = {f"d{n + 1}.{i}": float(f) for i, f in enumerate(np.sqrt(left * parts), start=1)}
     return common | own
 

@@ -49,7 +49,7 @@ class Row:
     Attributes
     ----------
     recorded : bool
-        Whether it judges a run trained elsewhere, whose name the dataset then has.
+        Whether the run was trained elsewhere; the dataset then has the run's name.
     refuted_by : str
         Name of a dataset in the audit that refutes the claim, or "".
     """

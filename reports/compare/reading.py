@@ -81,7 +81,7 @@ def side_of(document: Any, where: str) -> ComparedAudit:
 
 
 def rows_by_key(documents: Iterable[tuple[str, Any]]) -> dict[tuple[str, str], ReportRow]:
-    """Parse rows from pairs of position, for error messages, and document.
+    """Parse rows from pairs (position for error messages, document).
 
     Raises
     ------

@@ -215,7 +215,7 @@ def asymptotics(dataset: Dataset, kq: ReducedKQ, exact: ExactReference, law: Asy
 def _enclosed(
     dataset: Dataset, kq: MaxMargin, rows: list[Row], steps1: int, eta0: float, eta: float
 ) -> "Enclosure | None":
-    """Replace the first records by enclosed ones if float64 has lost them; None if it has not."""
+    """Replace the first records by enclosed ones if float64 lost them; otherwise return None."""
     from marginaudit.training.ntp.certified.first_steps import enclosed_row, first_steps
 
     found = first_steps(dataset, kq, rows, steps1=steps1, lr1=eta0, lr2=eta)

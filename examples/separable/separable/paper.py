@@ -42,7 +42,7 @@ class Separable(Paper):
         return {"N": data.N, "d": data.d, "step size": run.eta, **norm_squared}
 
     def records(self, run: DescentRun) -> dict[str, Rows]:
-        """The path, a column a coordinate; empty if w^ is unknown."""
+        """The path, one column per coordinate; empty if w^ is unknown."""
         if not run.assumption("separable").holds:
             return {}
         path = run.path

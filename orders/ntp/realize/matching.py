@@ -43,7 +43,7 @@ def pair_weights(samples: ReducedSamples, allowed: NDArray[np.bool_]) -> "scipy.
 
 
 def best_matching(weight: "scipy.sparse.csr_array") -> tuple[Indices, int]:
-    """An injective map from tokens to next tokens of the largest weight, and this weight.
+    """Injective map from tokens to next tokens with the largest weight, and its weight.
 
     The map is given as its inverse: the token x with n(x) = y for each y, `NONE` if y has no weight.
 

@@ -50,7 +50,7 @@ DATASETS = [
     ("next_token.z", "a", "/next_token/z: got 'z', expected a token of the vocabulary"),
     ("next_token.a", "q/~", "/sentences/0: got 'b', expected 'q/~' after 'a', as in next_token"),
     ("embedding", None, "/embedding: got None, expected an array"),
-    ("embedding", [[1]], "/embedding: got 1, expected 3, one row a token"),
+    ("embedding", [[1]], "/embedding: got 1, expected 3, one row per token"),
     ("embedding", [[], [], []], "/embedding/0: got [], expected as many numbers as in row 0, at least 1"),
     ("embedding.1", [0, 1], "/embedding/1: got [0.0, 1.0], expected as many numbers as in row 0, at least 1"),
     ("embedding.1", 1, "/embedding/1: got 1, expected an array"),

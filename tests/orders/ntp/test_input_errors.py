@@ -188,7 +188,7 @@ def test_embeddings(tmp_path: Path, embedding: str) -> None:
 
 AT_LEAST_2 = "got a sentence of 1 token, expected at least 2"
 TEXT = {
-    "\n \n# a b\n": "got no sentence, expected a sentence a line",
+    "\n \n# a b\n": "got no sentence, expected one sentence per line",
     "a b\n\n# c\n  d  \ne f": f"line 4: {AT_LEAST_2}",
     "a b\r\n\r\nc\r\n": f"line 3: {AT_LEAST_2}",
     "a b\r\rc\r": f"line 3: {AT_LEAST_2}",

@@ -23,7 +23,7 @@ class TokenGradient:
     value : token-space array
         With a largest entry of order 1, or all 0.
     magnitude : token-space array
-        The same sums of absolute values.
+        Sums of the absolute values of the same terms.
     log_scale : float
         -inf where the gradient is 0.
     relative : float
@@ -53,7 +53,7 @@ class Gradient:
 
     @property
     def hidden(self) -> bool:
-        """Whether it is zero, or at rounding level of the sum of its absolute terms (if known)."""
+        """Whether the gradient is zero, or at rounding level of the sum of its absolute terms (if known)."""
         return self.norm == 0 or self.norm <= self.rounding < np.inf
 
     @property

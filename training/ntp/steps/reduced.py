@@ -43,7 +43,7 @@ class Margins(NamedTuple):
 
     @property
     def rounding_of_attention(self) -> Floats:
-        """The largest of ``rounding``, shape (states, 1); attention far below the largest counts by its size."""
+        """The largest of ``rounding``, shape (states, 1); attention far below the largest is weighted by its size."""
         ahead = np.exp(self.rest.min(axis=-1, keepdims=True) - self.rest) / FAR_BEHIND
         return np.asarray((self.rounding * np.minimum(1.0, ahead)).max(axis=-1, keepdims=True))
 

@@ -68,7 +68,7 @@ class Lockstep(Stepper):
 
 
 class Shadowed(Lockstep):
-    """Steps on a loss, and of a shadow on the loss perturbed by stage 1's rounding.
+    """Steps of an iterate, in lockstep with its shadow on the loss perturbed by stage 1's rounding.
 
     Parameters
     ----------

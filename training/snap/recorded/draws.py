@@ -47,7 +47,7 @@ class Draws:
         self.data, self.of_class, self.ended = data, [_Shares(len(one.support)) for one in data.classes], False
 
     def add(self, tokens: Tokens, step: Step, found: Sequence | None) -> None:
-        """Add the shares of a step's sequence; None if rounding hides it."""
+        """Add the shares of a step's sequence; ``found`` is None if rounding hides the sequence."""
         self.ended = self.ended or found is None
         if self.ended or found is None:
             return

@@ -1,4 +1,4 @@
-"""The claims, a file a theorem."""
+"""The claims, one file per theorem."""
 
 from separable.claims import corollary8, lemma1, normalized, polynomial, theorem3, theorem4, theorem5, tight
 
