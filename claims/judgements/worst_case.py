@@ -25,7 +25,7 @@ class WorstCase:
 
     Attributes
     ----------
-    problem : from an instance to a PEPit ``PEP``; its rationals are given as `RationalFloat`, for use with PEPit's points
+    problem : from an instance to a PEPit ``PEP``; its rationals are given as `RationalFloat`
     bound : from an instance to the bound, a rational or a ball
     """
 
