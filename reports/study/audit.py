@@ -129,8 +129,7 @@ class ProofsTask(Task):
     def key(self) -> str:
         """Cache key."""
         made_by = {name: version(name) for name in PAGE_MAKERS}
-        sources = proof_sources([self.paper])
-        return digest({"proofs": sources, "made by": made_by, "computed by": identity(__name__)})
+        return key_of(self.paper, (), proofs=proof_sources([self.paper]), made_by=made_by)
 
     def compute(self, _: Progress = quiet) -> Mapping[str, str]:
         """HTML of each page by name."""

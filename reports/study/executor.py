@@ -143,23 +143,22 @@ def in_workers(tasks: Mapping[K, Task], jobs: int, until: float | None = None) -
     A task whose worker dies is retried after all others, with no other worker beside it, as the system may have ended
     it for the memory of all; the result is None if it dies again. The iterator ends at the time ``until``.
     """
-    if forkable():
-        for task in tasks.values():
-            task.load()
-    died = []
-    for key, result in _at_once(tasks, jobs, until):
+    fork, died = forkable(), []
+    for task in tasks.values() if fork else ():
+        task.load()
+    for key, result in _at_once(tasks, jobs, until, fork=fork):
         if result is None:
             died.append(key)
         else:
             yield key, result
     for key in died:
-        yield from _at_once({key: tasks[key].retry()}, 1, until)
+        yield from _at_once({key: tasks[key].retry()}, 1, until, fork=fork)
 
 
-def _at_once(tasks: Mapping[K, Task], jobs: int, until: float | None) -> Iterator[tuple[K, Any]]:
+def _at_once(tasks: Mapping[K, Task], jobs: int, until: float | None, *, fork: bool) -> Iterator[tuple[K, Any]]:
     """Key and result of each task as it ends, None if its worker dies."""
     keys, calls = list(tasks), [partial(computed, task) for task in tasks.values()]
-    waiting, running, fork = deque(range(len(keys))), dict[Any, tuple[Worker, int]](), forkable()
+    waiting, running = deque(range(len(keys))), dict[Any, tuple[Worker, int]]()
     with ExitStack() as workers:
 
         def begin(worker: Worker | None = None) -> None:
