@@ -415,7 +415,7 @@ THEOREMS = (
         lambda p: (2 * p.gamma - 1) ** (2 * p.n),
         long_step,
         "(1 + sqrt(n/(n + 1)))/2 < gamma <= 1",
-        lambda _: {"gamma": Fraction(49, 50)},
+        lambda n: {"gamma": 1 - Fraction(1, 8 * n + 8)},
         lambda _: {"gamma": Fraction(3, 5)},
     ),
     Theorem(

@@ -1,6 +1,6 @@
 """Float optimum of a performance estimation problem."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,15 @@ from marginaudit.orders.arrays import Floats
 
 ROUGH = 1e-5
 """Largest error of a coordinate, as solved."""
+
+FEW_ROWS = 100
+"""Rows of a program that is solved at once."""
+
+ROUNDS = 8
+"""Programs solved with some of the rows."""
+
+VIOLATED = 1e-8
+"""Left side of a row that counts as violated."""
 
 NOISE = 1e-8
 """Relative size below which an eigenvalue is attributed to the solver's error."""
@@ -48,7 +57,29 @@ class Optimum:
 
 
 def optimum(program: Program, face: Face) -> Optimum | None:
-    """Solve the program numerically; None if the worst case seems to be infinite."""
+    """Solve the program numerically; None if the worst case seems to be infinite.
+
+    A large program is solved with rows of neighbouring evaluations first, and then with those that it violates.
+    """
+    if len(face.rows) <= FEW_ROWS:
+        return _solved(program, face)
+    working = [r for r in face.rows if program.rows[r].near]
+    for _ in range(ROUNDS):
+        found = _solved(program, replace(face, rows=working))
+        if found is None:
+            break
+        wrong = program.left_sides(found.gram, found.values, found.value)
+        violated = [r for r in set(face.rows).difference(working) if wrong[r] > VIOLATED]
+        if not violated:
+            others = np.setdiff1d(face.rows, working)
+            found.slacks[others] = np.maximum(-wrong[others], NOISE)
+            return found
+        worst = sorted(violated, key=lambda r: -wrong[r])
+        working = sorted([*working, *worst[: len(working)]])
+    return _solved(program, face)
+
+
+def _solved(program: Program, face: Face) -> Optimum | None:
     count, m, k = len(program.rows), program.A.shape[1], program.b.shape[1]
     rows, rest = face.rows, face.rest(m)
     E, e = equations(program, face)

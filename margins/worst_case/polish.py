@@ -25,8 +25,8 @@ SHARP = Fraction(1, 2**300)
 SMALLEST_SINGULAR = 1e-10
 """Relative size of a pivot of the Jacobian that counts as 0: the optimum may be no isolated point."""
 
-LARGEST_JACOBIAN = 1500
-"""Limit on the unknowns: a few seconds."""
+LARGEST_JACOBIAN = 700
+"""Limit on the unknowns: a second."""
 
 
 class Conditions:

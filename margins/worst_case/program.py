@@ -28,6 +28,12 @@ class ConstraintRow:
     equality: bool
     place: Place = ("", 0, 0)
 
+    @property
+    def near(self) -> bool:
+        """Whether it is of one evaluation, of two in a row, or of the first, often the solution, and another."""
+        _, i, j = self.place
+        return abs(i - j) <= 1 or i == 0 or j == 0
+
 
 class Program:
     """maximise t over Gram matrices G of the points and values F, subject to all rows.
@@ -101,6 +107,10 @@ class Program:
         if row not in self._exact:
             self._exact[row] = self._derived(row)
         return self._exact[row]
+
+    def left_sides(self, gram: Floats, values: Floats, t: float) -> Floats:
+        """The rows' left sides."""
+        return np.asarray(np.tensordot(self.A, gram, axes=2) + self.b @ values + self.c + self.metric * t)
 
     def matrix(self, row: int) -> fmpq_mat:
         """The row's matrix of products of free points."""

@@ -1,8 +1,9 @@
 """A float that carries an exact rational number."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, TypeGuard, TypeVar
+from operator import add, mul, sub, truediv
+from typing import Any, TypeVar
 
 V = TypeVar("V")
 
@@ -12,6 +13,8 @@ LARGEST_DENOMINATOR = 2**20
 
 class RationalFloat(float):
     """A float for libraries that want floats, with arithmetic on the rational number that it carries.
+
+    With a float that is no simple rational the result is a float.
 
     >>> (1 / RationalFloat("3") + 1) * 3
     RationalFloat('4')
@@ -31,22 +34,29 @@ class RationalFloat(float):
         return f"RationalFloat('{self.fraction}')"
 
     def __add__(self, other: Any) -> Any:
-        return RationalFloat(self.fraction + rational(other)) if is_scalar(other) else NotImplemented
+        return self._with(other, add)
 
     def __sub__(self, other: Any) -> Any:
-        return RationalFloat(self.fraction - rational(other)) if is_scalar(other) else NotImplemented
+        return self._with(other, sub)
 
     def __rsub__(self, other: Any) -> Any:
-        return RationalFloat(rational(other) - self.fraction) if is_scalar(other) else NotImplemented
+        return self._with(other, lambda a, b: b - a)
 
     def __mul__(self, other: Any) -> Any:
-        return RationalFloat(self.fraction * rational(other)) if is_scalar(other) else NotImplemented
+        return self._with(other, mul)
 
     def __truediv__(self, other: Any) -> Any:
-        return RationalFloat(self.fraction / rational(other)) if is_scalar(other) else NotImplemented
+        return self._with(other, truediv)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return RationalFloat(rational(other) / self.fraction) if is_scalar(other) else NotImplemented
+        return self._with(other, lambda a, b: b / a)
+
+    def _with(self, other: Any, operation: Callable[[Any, Any], Any]) -> Any:
+        """The operation on rationals, or, with a float that is none, on floats."""
+        if not isinstance(other, int | float):
+            return NotImplemented
+        exact = meant(other)
+        return operation(float(self), float(other)) if exact is None else RationalFloat(operation(self.fraction, exact))
 
     def __neg__(self) -> "RationalFloat":
         return RationalFloat(-self.fraction)
@@ -78,21 +88,22 @@ def exactly(of: V) -> V:
     return made(values) if isinstance(of, Mapping) else made(**values)  # type: ignore[no-any-return]
 
 
-def is_scalar(value: Any) -> TypeGuard[float]:
-    """Whether the value is an int or a float."""
-    return isinstance(value, int | float)
+def meant(value: float) -> Fraction | None:
+    """The rational number meant by a `RationalFloat`, an int, or a float of few binary digits; None for another float."""
+    if isinstance(value, RationalFloat):
+        return value.fraction
+    exact = Fraction(value) if isinstance(value, int) or abs(value) < float("inf") else None
+    return None if exact is None or exact.denominator > LARGEST_DENOMINATOR else exact
 
 
 def rational(value: float) -> Fraction:
-    """The rational number meant by a `RationalFloat`, an int, or a float of few binary digits.
+    """The rational number that is `meant`.
 
     >>> rational(0.1)
     Traceback (most recent call last):
     ValueError: got the float 0.1, expected an exact rational such as RationalFloat('1/10')
     """
-    if isinstance(value, RationalFloat):
-        return value.fraction
-    exact = Fraction(value) if isinstance(value, int) or abs(value) < float("inf") else None
-    if exact is None or exact.denominator > LARGEST_DENOMINATOR:
+    exact = meant(value)
+    if exact is None:
         raise ValueError(f"got the float {float(value)!r}, expected an exact rational such as RationalFloat('1/10')")
     return exact
