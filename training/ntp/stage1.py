@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from marginaudit.margins.ntp import MaxMargin
+from marginaudit.margins.ntp import Exact, MaxMargin
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.model.edges import Indices
 from marginaudit.training.ntp.model.losses import infimum
@@ -27,7 +27,10 @@ LAW_ROUNDING = 64 * EPS
 """Relative rounding of a recorded norm or direction."""
 
 STAGE1_STEPS = 100_000
-"""True steps of stage 1, followed by its closed form where that is proved."""
+"""Most true steps of stage 1, followed by its closed form where that is proved."""
+
+STAGE1_WORK = 20_000_000
+"""The same in entries of W_ov, about a second; fewer steps are left to many tokens, but at least one."""
 
 
 class Shadow(NamedTuple):
@@ -60,7 +63,7 @@ def first_stage(
     space, V = ov.space, run.dataset.V
     shadow = None
     if run.orthonormal and run.normalised and V > 1:
-        rows, iterate = _along_the_ray(run, ov, iterate, steps1, at)
+        rows, iterate = _along_the_ray(run, ov, iterate, steps1, at, reference)
     else:
         beside = start(space, eta0, unit, normalised=run.normalised)
         rows = descend(Lockstep(ov, Perturbed(ov), beside), iterate, steps1, at, run.progress, 0)
@@ -101,16 +104,30 @@ def first_of(run: TrainingSettings, ov: OV, iterate: Iterate, rows: list[Row], s
     )
 
 
+def steps_before_the_law(V: int) -> int:
+    """Most true steps of a stage 1 with a closed form.
+
+    >>> steps_before_the_law(10), steps_before_the_law(1000)
+    (100000, 20)
+    """
+    return min(STAGE1_STEPS, max(1, STAGE1_WORK // V**2))
+
+
 def _along_the_ray(
-    run: TrainingSettings, ov: OV, iterate: Iterate, steps1: int, at: Sequence[int]
+    run: TrainingSettings, ov: OV, iterate: Iterate, steps1: int, at: Sequence[int], reference: Reference
 ) -> tuple[list[Row], Iterate]:
-    """Records and last state: by the closed form after `STAGE1_STEPS`, or once rounding stops the steps."""
-    first = [t for t in at if t <= STAGE1_STEPS]
-    rows = descend(Stepper(ov), iterate, min(steps1, STAGE1_STEPS), first, run.progress, 0)
+    """Records and last state: by the closed form after `steps_before_the_law`, or once rounding stops the steps."""
+    stepped = min(steps1, steps_before_the_law(run.dataset.V))
+    rows = descend(Stepper(ov), iterate, stepped, [t for t in at if t <= stepped], run.progress, 0)
     # fewer if the steps are so long that rounding hides the next gradient
     rows = [row for row in rows if row["step"] <= iterate.moves]
-    for t in at[len(rows) :]:
-        rows += rows_at(ov, iterate, [(t, on_the_law(iterate, ov.answer, t), 0.0, 0.0)], "law")
+    later = at[len(rows) :]
+    if isinstance(reference, Exact):
+        law = stage1_law(run.dataset, iterate.lr, later, reference).columns()
+        rows += [{name: column[i] for name, column in law.items()} for i in range(len(later))]
+    else:
+        for t in later:
+            rows += rows_at(ov, iterate, [(t, on_the_law(iterate, ov.answer, t), 0.0, 0.0)], "law")
     if run.progress is not None:
         run.progress(steps1)
     last = iterate.placed(steps1, on_the_law(iterate, ov.answer, steps1))

@@ -7,6 +7,7 @@ import pytest
 from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.training.ntp import stage1, stage1_law, train
+from tests.solutions import known
 
 EXAMPLE = CASES["example-1"]()
 
@@ -99,3 +100,20 @@ def test_training_changes_to_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(long.stage2.one_minus_cos, true.stage2.one_minus_cos, rtol=1e-10)
     last = train(EXAMPLE, steps1=600, steps2=0, at=[10, 600], ov_reference=ov).stage1
     assert last.step.tolist() == [10, 600]
+
+
+def test_many_tokens_take_few_true_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows of the closed form are the same from its formulas and from its weights."""
+    monkeypatch.setattr(stage1, "STAGE1_WORK", 16 * 30)
+    ov = solve_ov(EXAMPLE)
+    at = [0, 30, 31, 60]
+    by_formula, by_weights = (
+        train(EXAMPLE, steps1=60, steps2=0, at=at, ov_reference=reference).stage1
+        for reference in (ov, known(ov.optimal().matrix))
+    )
+    for found in (by_formula, by_weights):
+        assert found.method.tolist() == ["steps", "steps", "law", "law"]
+    for name in ("loss", "log_loss", "norm", "gradient_norm", "log_gradient_norm", "min_margin", "max_margin"):
+        np.testing.assert_allclose(by_formula.columns()[name], by_weights.columns()[name], rtol=1e-14, err_msg=name)
+    assert by_weights.distance[-1] < 1e-15
+    assert stage1.steps_before_the_law(10**4) == 1
