@@ -35,8 +35,8 @@ SMALL = 0.35
 
 
 @compiled_contracted
-def exp_of_small(r: Any) -> Any:
-    """exp to 1 ulp for abs(r) <= `SMALL`, by interpolation in 0 and Chebyshev points."""
+def expm1_of_small(r: Any) -> Any:
+    """exp(r) - 1 to 1 ulp of exp for abs(r) <= `SMALL`, by interpolation in 0 and Chebyshev points."""
     p = 2.5106262550879078e-08 * r + 2.762773069846965e-07
     p = p * r + 2.755725286336732e-06
     p = p * r + 2.4801501014878055e-05
@@ -46,7 +46,13 @@ def exp_of_small(r: Any) -> Any:
     p = p * r + 0.04166666666656548
     p = p * r + 0.1666666666666667
     p = p * r + 0.5000000000000007
-    return (p * r + 1) * r + 1
+    return (p * r + 1) * r
+
+
+@compiled_contracted
+def exp_of_small(r: Any) -> Any:
+    """exp to 1 ulp for abs(r) <= `SMALL`."""
+    return expm1_of_small(r) + 1
 
 
 @compiled_contracted
@@ -59,6 +65,16 @@ def exp_of(v: Any) -> Any:
     shifted = v * LOG2_E + INTEGER_BITS
     n = shifted - INTEGER_BITS
     return exp_of_small((v - n * LN2_HIGH) - n * LN2_LOW) * two_to(shifted)
+
+
+@compiled_contracted
+def expm1_of(v: Any) -> Any:
+    """exp(v) - 1 to 4 ulp for 0 <= v <= 709, by vector operations."""
+    shifted = v * LOG2_E + INTEGER_BITS
+    n = shifted - INTEGER_BITS
+    r = (v - n * LN2_HIGH) - n * LN2_LOW
+    power = two_to(shifted)
+    return power * expm1_of_small(r) + (power - 1)
 
 
 @compiled_contracted
@@ -243,3 +259,30 @@ def class_fluxes(
         edge += many
         row += width
     return largest_of(attention), -largest_of(0 - lowest), -largest_of(0 - leading)
+
+
+@compiled_contracted
+def rises(
+    odds: Floats, A: float, labels: float, blocks: Blocks, one_hot: bool, others: Floats, risen: Floats, one: Any
+) -> None:
+    """Write each class's sum of odds, and, unless attention is one-hot, its sum over z != a of exp(A x_z) - 1.
+
+    x_z = 1 - phi_a + phi_z is the attention on other tokens plus that on label z. The other parameters are those of
+    `class_fluxes`.
+    """
+    phi = np.empty(blocks.size.max() * LANES)
+    width = width_of(one)
+    edge = row = NONE
+    for d in blocks.size:
+        many = d * width
+        together, _ = weigh(odds, blocks, edge, phi, many, one)
+        store(others, row, together)
+        if not one_hot:
+            phi_a = 1 / (1 + together)
+            Phi = together * phi_a
+            sums = (labels - 1 - d) * expm1_of(A * Phi)
+            for k in range(NONE, many, width):
+                sums = sums + expm1_of(A * (Phi + load(phi, k, one) * phi_a))
+            store(risen, row, sums)
+        edge += many
+        row += width

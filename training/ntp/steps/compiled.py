@@ -6,17 +6,21 @@ Assumption 3).
 """
 
 from collections.abc import Callable
-from math import exp, inf, isfinite, log, sqrt
-from typing import Any, NamedTuple
+from math import exp, inf, isfinite, log, log1p, sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from marginaudit.orders.jit import compiled
-from marginaudit.training.ntp.steps.class_fluxes import LARGEST_A, class_fluxes, exp_of, largest_rise
+from marginaudit.training.ntp.model.losses import infimum
+from marginaudit.training.ntp.steps.class_fluxes import LARGEST_A, class_fluxes, exp_of, largest_rise, rises
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.lanes import LANES, Blocks, in_blocks, lanes_of
-from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.loss import Gradient, Row
 from marginaudit.training.ntp.steps.underflow import FAR_BEHIND, LEAST_MARGIN, LOST, ONE_HOT, TINY
+
+if TYPE_CHECKING:
+    from marginaudit.training.ntp.steps.reduced import ReducedKQ
 
 WORK = 10_000_000
 """Limit on the edges of one kernel call: about a tenth of a second without interrupts."""
@@ -144,11 +148,56 @@ def move(length: float, norm: float, walk: IterateArrays, gradient: Floats) -> N
         high[k] = total
 
 
+class Scratch(NamedTuple):
+    """Arrays that the kernel overwrites: by merged edge, by pair (gradient and its error), and by query."""
+
+    odds: Floats
+    off: Floats
+    flux: Floats
+    gradient: Floats
+    hessian: Floats
+
+
+class Evaluated(NamedTuple):
+    """The gradient of a state, of which `Scratch` has the entries; ``norm`` is NaN out of the kernel's range.
+
+    Attributes
+    ----------
+    norm : float
+        Of the entries.
+    log_norm : float
+        log ||grad||.
+    relative : float
+        Bound on the rounding error of the entries over ``norm``, in units of EPS.
+    lost : bool
+        Whether A times the attention is lost in rounding, so that no bound is known.
+    curvature, concavity : float
+        Bounds on the largest eigenvalue of the Hessian and on minus the smallest, in the unit of the entries.
+    lead : float
+        Margins' lead plus their least.
+    one_hot : bool
+        Whether attention is one-hot to rounding. If so, odds and fluxes are over exp(-lead).
+    together : float
+        Sum of the fluxes.
+    """
+
+    norm: float
+    log_norm: float
+    relative: float
+    lost: bool
+    curvature: float
+    concavity: float
+    lead: float
+    one_hot: bool
+    together: float
+
+
+OUT_OF_RANGE = Evaluated(np.nan, 0.0, 0.0, False, 0.0, 0.0, 0.0, False, 0.0)
+
+
 @compiled
-def take_steps(
-    steps: int, moves: int, local_error: float, log_growth: float, walk: IterateArrays, arrays: LossArrays, one: Any
-) -> tuple[int, float, float]:
-    """Take up to ``steps`` steps on ``high``, ``low`` and ``last``; return their number and the error sums.
+def evaluate(moves: int, walk: IterateArrays, arrays: LossArrays, scratch: Scratch, one: Any) -> Evaluated:
+    """The gradient after a number of moves, its entries in ``scratch``.
 
     Rounding. The error of a flux is that of its margin, plus ``inexact`` times the absolute terms of h_j, which add up
     in each class to its fluxes over phi_a. The latter part is e_a at each optimal token, in norm at most ``inexact``
@@ -156,45 +205,64 @@ def take_steps(
     e_a, so root of k times their norm for k optimal tokens. ``shared`` is root of 1 + the largest k. ``one`` is as in
     `class_fluxes`.
     """
-    lr, normalised, A, blocks, labels = walk.lr, walk.normalised, arrays.A, arrays.blocks, arrays.labels
+    A, blocks = arrays.A, arrays.blocks
+    x, off, flux, gradient, hessian = scratch
+    along = walk.lr * moves if walk.normalised else 0.0
+    lead = arrays.lead_rate * along
+    least = find_margins(along, walk, arrays, x, off)
+    if not lead + least >= LEAST_MARGIN:
+        return OUT_OF_RANGE
+    one_hot = lead + least > arrays.one_hot_margin
+    # late, odds are relative to the largest
+    rounding = find_odds(least, 1.0 if one_hot else exp(-(lead + least)), x, off, flux)
+    leading, shift, of_A = 1.0, 0.0, 0.0
+    if one_hot:
+        for e in range(len(x)):
+            flux[e] = arrays.weight[e] * x[e]
+    else:
+        lost = rounding + lead + 3
+        shift = largest_rise(x, A, blocks, one) if A > LARGEST_A else 0.0
+        attention, lowest, leading = class_fluxes(x, lost, A, shift, arrays.labels, blocks, one, flux, hessian)
+        if not lowest > 0:
+            return OUT_OF_RANGE
+        of_A = (4 * A + 2) * attention
+    together, winners = onto_pairs(flux, off, arrays.winner, arrays.loser, gradient)
+    curvature, concavity = (2 * together, 0.0) if one_hot else (hessian[:, 0].max(), hessian[:, 1].max())
+    norm = root_of_squares(gradient[0])
+    lost_A = EPS * of_A > LOST
+    inexact = blocks.size.max() + 14 + arrays.summed + (0.0 if lost_A else of_A)
+    relative = root_of_squares(gradient[1]) / norm + inexact / leading * arrays.shared * sqrt(winners) / norm
+    if not (isfinite(norm) and EPS * relative < 1):
+        return OUT_OF_RANGE
+    log_norm = log(norm) + arrays.log_A + (shift - A) - (lead + least if one_hot else 0.0)
+    return Evaluated(norm, log_norm, relative, lost_A, curvature, concavity, lead + least, one_hot, together)
+
+
+@compiled
+def scratch_of(walk: IterateArrays, arrays: LossArrays) -> Scratch:
+    """Arrays of the kernel's sizes."""
     x, off, flux = np.empty_like(arrays.weight), np.empty_like(arrays.weight), np.empty_like(arrays.weight)
-    gradient, hessian = np.empty((2, len(walk.high))), np.empty((blocks.query.max() + 1, 2))
+    return Scratch(x, off, flux, np.empty((2, len(walk.high))), np.empty((arrays.blocks.query.max() + 1, 2)))
+
+
+@compiled
+def take_steps(
+    steps: int, moves: int, local_error: float, log_growth: float, walk: IterateArrays, arrays: LossArrays, one: Any
+) -> tuple[int, float, float]:
+    """Take up to ``steps`` steps on ``high``, ``low`` and ``last``; return their number and the error sums."""
+    lr, scratch = walk.lr, scratch_of(walk, arrays)
     taken = 0
     while taken < steps:
-        along = lr * (moves + taken) if normalised else 0.0
-        lead = arrays.lead_rate * along
-        least = find_margins(along, walk, arrays, x, off)
-        if not lead + least >= LEAST_MARGIN:
+        found = evaluate(moves + taken, walk, arrays, scratch, one)
+        if not found.norm >= 0:
             break
-        one_hot = lead + least > arrays.one_hot_margin
-        # late, odds are relative to the largest
-        rounding = find_odds(least, 1.0 if one_hot else exp(-(lead + least)), x, off, flux)
-        leading, shift, of_A = 1.0, 0.0, 0.0
-        if one_hot:
-            for e in range(len(x)):
-                flux[e] = arrays.weight[e] * x[e]
-        else:
-            lost = rounding + lead + 3
-            shift = largest_rise(x, A, blocks, one) if A > LARGEST_A else 0.0
-            attention, lowest, leading = class_fluxes(x, lost, A, shift, labels, blocks, one, flux, hessian)
-            if not lowest > 0:
-                break
-            of_A = (4 * A + 2) * attention
-        together, winners = onto_pairs(flux, off, arrays.winner, arrays.loser, gradient)
-        curvature, concavity = (2 * together, 0.0) if one_hot else (hessian[:, 0].max(), hessian[:, 1].max())
-        norm = root_of_squares(gradient[0])
-        lost_A = EPS * of_A > LOST
-        inexact = blocks.size.max() + 14 + arrays.summed + (0.0 if lost_A else of_A)
-        relative = root_of_squares(gradient[1]) / norm + inexact / leading * arrays.shared * sqrt(winners) / norm
-        if not (isfinite(norm) and EPS * relative < 1):
-            break
-        scale = log(norm) + arrays.log_A + (shift - A) - (lead + least if one_hot else 0.0)
-        length = lr if normalised else lr * exp(scale)
-        move(length, norm, walk, gradient)
-        local_error += inf if lost_A else length * EPS * (relative + 4) + TINY
-        if normalised and moves + taken > 0:
-            log_growth += root_of_squares(gradient[1])
-        log_growth += log(max(1 + length * concavity / norm, length * curvature / norm - 1))
+        norm = found.norm
+        length = lr if walk.normalised else lr * exp(found.log_norm)
+        move(length, norm, walk, scratch.gradient)
+        local_error += inf if found.lost else length * EPS * (found.relative + 4) + TINY
+        if walk.normalised and moves + taken > 0:
+            log_growth += root_of_squares(scratch.gradient[1])
+        log_growth += log(max(1 + length * found.concavity / norm, length * found.curvature / norm - 1))
         taken += 1
     return taken, local_error, log_growth
 
@@ -205,6 +273,25 @@ def take_steps_on_lanes(
 ) -> tuple[int, float, float]:
     """`take_steps` with SIMD lanes (a lane value cannot be made in Python)."""
     return take_steps(steps, moves, local_error, log_growth, walk, arrays, lanes_of(1.0))
+
+
+@compiled
+def take_row(
+    moves: int, walk: IterateArrays, arrays: LossArrays, scratch: Scratch, others: Floats, risen: Floats, one: Any
+) -> Evaluated:
+    """`evaluate`; writes each class's sum of odds, over exp(-lead) if one-hot, and `rises` if not."""
+    found = evaluate(moves, walk, arrays, scratch, one)
+    if found.norm >= 0:
+        rises(scratch.odds, arrays.A, arrays.labels, arrays.blocks, found.one_hot, others, risen, one)
+    return found
+
+
+@compiled
+def take_row_on_lanes(
+    moves: int, walk: IterateArrays, arrays: LossArrays, scratch: Scratch, others: Floats, risen: Floats
+) -> Evaluated:
+    """`take_row` with SIMD lanes."""
+    return take_row(moves, walk, arrays, scratch, others, risen, lanes_of(1.0))
 
 
 class CompiledSteps:
@@ -218,7 +305,7 @@ class CompiledSteps:
         Compute `LANES` classes at a time, or one after the other in plain loops.
     """
 
-    def __init__(self, loss: ReducedKQ, *, lanes: bool = True) -> None:
+    def __init__(self, loss: "ReducedKQ", *, lanes: bool = True) -> None:
         edges, merged = loss.edges, loss.merged
         A, labels = loss.margin_size, loss.V
         winners = np.bincount(loss.classes.pair_query[np.unique(merged.winner)])
@@ -241,12 +328,12 @@ class CompiledSteps:
             float(np.sqrt(1 + winners.max())),
             in_blocks(edges, merged.number, loss.ratio, LANES if lanes else 1),
         )
+        floor = float(infimum(labels, A))
+        self._floor, self._log_over_floor = floor, -A - floor
 
     def take(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
         """Take steps up to number ``goal``, or until one is out of the kernel's range."""
-        # another layout would compile the kernel again
-        what, what_low = np.ascontiguousarray(iterate.reference), np.ascontiguousarray(iterate.reference_low)
-        walk = IterateArrays(iterate.lr, iterate.normalised, what, what_low, iterate.high, iterate.low, iterate.last)
+        walk = _walk(iterate)
         while iterate.moves < goal:
             wanted = min(goal - iterate.moves, self._most)
             known = wanted, iterate.moves, iterate.local_error, iterate.log_growth, walk, self.arrays
@@ -257,3 +344,47 @@ class CompiledSteps:
                 report(iterate.moves)
             if taken < wanted:
                 return
+
+    def look(self, iterate: Iterate) -> tuple[Gradient, Row] | None:
+        """Gradient and measurements of a state, or None out of the kernel's range.
+
+        With S_0 = (V - 1) exp(-A) and x_z = 1 - phi_a + phi_z, the loss of a class is the floor log(1 + S_0) plus
+        log(1 + Q), Q = exp(-A) / (1 + S_0) times the sum over z != a of exp(A x_z) - 1: positive terms alone. Where
+        attention is one-hot, Q is exp(-A) / (1 + S_0) A times the sum of x_z, V (1 - phi_a), which summed over the
+        classes is the sum of fluxes.
+        """
+        walk, arrays, blocks = _walk(iterate), self.arrays, self.arrays.blocks
+        if arrays.A > LARGEST_A:
+            return None
+        scratch, (others, risen) = scratch_of(walk, arrays), np.empty((2, len(blocks.frequency)))
+        known = iterate.moves, walk, arrays, scratch, others, risen
+        found = take_row_on_lanes(*known) if self._lanes else take_row(*known, 1.0)
+        if not found.norm >= 0:
+            return None
+        most, lead = float(others.max()), found.lead
+        if found.one_hot:
+            log_most, log_excess = log(most) - lead, found.log_norm - log(found.norm) + log(found.together)
+        else:
+            log_most = -log1p(1 / most)
+            each = blocks.frequency * np.log1p(risen * exp(self._log_over_floor))
+            log_excess = log(each.sum())
+        loss = self._floor + exp(log_excess)
+        row = {
+            "loss": loss,
+            "log_loss": log(loss),
+            "min_optimal_weight": 1.0 if found.one_hot else 1 / (1 + most),
+            "log_other_weight": log_most,
+            "log_excess": log_excess,
+            "along": iterate.along,
+            "rest": iterate.rest,
+        }
+        value, norm = scratch.gradient[0].copy(), found.norm
+        rounding = inf if found.lost else EPS * found.relative * norm
+        log_scale = found.log_norm - log(norm)
+        return Gradient(value, norm, log_scale, rounding, found.curvature, found.concavity), row
+
+
+def _walk(iterate: Iterate) -> IterateArrays:
+    # another layout would compile the kernel again
+    what, what_low = np.ascontiguousarray(iterate.reference), np.ascontiguousarray(iterate.reference_low)
+    return IterateArrays(iterate.lr, iterate.normalised, what, what_low, iterate.high, iterate.low, iterate.last)

@@ -1,7 +1,8 @@
 """Stage 2 on the reduced model: fluxes along the edges from a sentence's optimal token to its other tokens."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,14 @@ from marginaudit.training.ntp.steps.loss import Gradient, Row, TokenGradient
 from marginaudit.training.ntp.steps.spaces import TokenKQ
 from marginaudit.training.ntp.steps.underflow import FAR_BEHIND, LEAST_MARGIN, LOST, TINY, segment_log_sum_exp
 
+if TYPE_CHECKING:
+    from marginaudit.training.ntp.steps.compiled import CompiledSteps
+
 AT_ONCE = 2**15
 """Limit on the size of an array of several states, to fit a processor's cache."""
+
+MOST_EDGES_IN_NUMPY = 1_000
+"""Edges up to which several states together in NumPy take less time than compiled calls."""
 
 MOST_TOGETHER = 64
 """Limit on the states evaluated together."""
@@ -141,6 +148,19 @@ class ReducedKQ(CommonMargin):
         """Whether the loss is constant."""
         return self.margin_size == 0 or len(self.edges) == 0
 
+    @cached_property
+    def compiled(self) -> "CompiledSteps | None":
+        """The compiled steps; None for a constant loss, or with numba's compiler switched off."""
+        if self.constant:
+            return None
+        from numba import config  # takes a second to import
+
+        if config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return None
+        from marginaudit.training.ntp.steps.compiled import CompiledSteps
+
+        return CompiledSteps(self)
+
     def _margins_in_range(self, states: Sequence[Iterate]) -> Margins | None:
         margins = self.margins(States.of(states))
         return None if self.constant or (margins.least < LEAST_MARGIN).any() else margins
@@ -151,7 +171,11 @@ class ReducedKQ(CommonMargin):
         return super().token_gradient(iterate) if margins is None else self._token_gradients(margins)[0]
 
     def evaluated(self, states: Sequence[Iterate]) -> list[tuple[Gradient, Row]]:
-        """Gradient and measurements of each state, evaluated together."""
+        """Gradient and measurements of each state: of many edges one by one, compiled, else evaluated together."""
+        if len(self.edges) > MOST_EDGES_IN_NUMPY and self.compiled is not None:
+            looked = [self.compiled.look(state) for state in states]
+            if not any(one is None for one in looked):
+                return [one for one in looked if one is not None]
         margins = self._margins_in_range(states)
         if margins is None:
             return super().evaluated(states)

@@ -1,16 +1,11 @@
 """Gradient descent, W <- W - lr grad / ||grad|| or W <- W - lr grad, and its records."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING
 
 from marginaudit.training.ntp.records import Progress
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.loss import Loss, Row, row, rows
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
-
-if TYPE_CHECKING:
-    from marginaudit.training.ntp.steps.compiled import CompiledSteps
 
 REPORTS = 200
 """Most calls of ``progress`` in a stage (and one at its end)."""
@@ -22,28 +17,15 @@ class Stepper:
     def __init__(self, loss: Loss) -> None:
         self.loss = loss
 
-    @cached_property
-    def _compiled(self) -> "CompiledSteps | None":
-        """The compiled steps; None for another loss, a constant one, or with numba's compiler switched off."""
-        loss = self.loss
-        if not isinstance(loss, ReducedKQ) or loss.constant:
-            return None
-        from numba import config  # takes a second to import
-
-        if config.DISABLE_JIT:  # type: ignore[attr-defined]
-            return None
-        from marginaudit.training.ntp.steps.compiled import CompiledSteps
-
-        return CompiledSteps(loss)
-
     def advance(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
         """Take steps up to number ``goal``, or until the gradient becomes `hidden`.
 
         Steps out of the compiled form's range are taken in NumPy.
         """
+        kernel = self.loss.compiled if isinstance(self.loss, ReducedKQ) else None
         while iterate.moves < goal:
-            if self._compiled is not None:
-                self._compiled.take(iterate, goal, report)
+            if kernel is not None:
+                kernel.take(iterate, goal, report)
             if iterate.moves < goal:
                 if not self.step(iterate):
                     return

@@ -10,7 +10,7 @@ from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.loss import Gradient, Row, row, rows_at
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.stepper import Stepper, descend
-from tests.training.ntp.problems import SMALL, reduced
+from tests.training.ntp.problems import REDUCED, SMALL, reduced, states
 
 
 @pytest.mark.parametrize("t", [1, 50, 3000])
@@ -77,3 +77,35 @@ class Hiding(Stepper):
 
     def advance(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
         super().advance(iterate, min(goal, self.most), report)
+
+
+@pytest.mark.parametrize("name", REDUCED)
+@pytest.mark.parametrize("A", [0.2, 9.0, 250.0])
+def test_compiled_rows_are_those_of_numpy(name: str, A: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a start to attention that is one-hot to rounding, and out of the kernel's range."""
+    problem, start = reduced(REDUCED[name], A)
+    placed = [start.placed(0, scores) for scores in states(problem)]
+    if problem.exact is not None:
+        rest = 0.1 * states(problem)[1]
+        moves = [int(lead * problem.exact.norm / start.lr) for lead in (3, 20, 34, 60, 1e5, 1e12)]
+        placed += [start.placed(t, rest) for t in moves]
+    taken = [problem.compiled is not None and problem.compiled.look(state) is not None for state in placed]
+    assert any(taken)
+    rows = []
+    for edges in (0, 10**9):
+        monkeypatch.setattr(reduced_module, "MOST_EDGES_IN_NUMPY", edges)
+        rows.append([row(problem, state, state.moves) for state in placed])
+    for fast, slow in zip(*rows, strict=True):
+        scale = max(1.0, abs(slow["log_gradient_norm"]))
+        for column in ("log_loss", "log_other_weight", "log_excess", "log_gradient_norm"):
+            assert fast[column] == pytest.approx(slow[column], rel=1e-13, abs=1e-13), column
+        for column in ("loss", "min_optimal_weight", "norm", "one_minus_cos", "error", "distance_error", "along"):
+            assert fast[column] == pytest.approx(slow[column], rel=1e-13, abs=1e-300, nan_ok=True), column
+        for column in ("descent_reference", "descent_rest"):
+            assert fast[column] == pytest.approx(slow[column], rel=1e-11, abs=1e-11 * scale, nan_ok=True), column
+
+
+def test_compiled_rows_leave_the_largest_margins_of_W_ov_to_numpy() -> None:
+    problem, start = reduced(SMALL, 301.0)
+    assert problem.compiled is not None
+    assert problem.compiled.look(start) is None
