@@ -9,7 +9,7 @@ most B = (eta/2) L e^L, to leading order in eta.
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import scipy  # its subpackages load when first used
@@ -60,7 +60,7 @@ class Flow:
     discretisation : array
         B (1 + `HIGHER_ORDERS`): bound on the distance of W from true steps with the same start.
     inherited : array
-        Bound on the propagated error of the start: e^L times it.
+        Bound on the propagated error of the start: e^L times it (in `whole_flow`, e^G times it).
     integration : array
         Twice the largest distance so far to a second solution with 10 times the tolerances and twice as many rows to
         stop at: the second one's error where tolerances set the solver's steps, this one's where rows do.
@@ -126,15 +126,23 @@ def fast_forward(
     halves = (np.concatenate([[np.log(s0)], goals[:-1]])[: len(goals)] + goals) / 2
     coarse = integrated(field, eta, s0, rest0, np.stack([halves, goals], axis=1).ravel(), COARSER)
 
-    rest = path.across + path.along[:, None] * field.What
+    return with_bounds(field.What, eta, step, path, coarse.at_every_second(), start_error)
+
+
+def with_bounds(
+    What: Floats, eta: float, step: NDArray[np.int64], path: "FlowPath", coarse: "FlowPath", start_error: float
+) -> Flow:
+    """The flow with its error bounds, from its path, and that of the second solution, at the same steps."""
+    s = eta * step.astype(np.float64)
+    rest = path.across + path.along[:, None] * What
     u, c = np.linalg.norm(path.across, axis=1), s + path.along
     R = np.hypot(c, u)
-    growth = np.exp(path.arc)
+    growth = np.exp(path.log_growth)
     discretisation = (1 + HIGHER_ORDERS) * eta / 2 * path.arc * growth
     inherited = start_error * growth
     rounding = EPS * (path.solver_steps + 64) * (1 + np.linalg.norm(rest, axis=1))
-    integration_across = 2 * np.maximum.accumulate(np.linalg.norm(path.across - coarse.across[1::2], axis=1))
-    integration = np.hypot(integration_across, 2 * np.maximum.accumulate(np.abs(path.along - coarse.along[1::2])))
+    integration_across = 2 * np.maximum.accumulate(np.linalg.norm(path.across - coarse.across, axis=1))
+    integration = np.hypot(integration_across, 2 * np.maximum.accumulate(np.abs(path.along - coarse.along)))
     others = discretisation + inherited + rounding
     b = others + integration
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -166,12 +174,28 @@ def _late_field(merged: MergedEdges, reference: ExactReference) -> LateField:
 
 @dataclass(frozen=True, eq=False)
 class FlowPath:
-    """At each goal: W off What, shape (goals, pairs); <rho, What>; the arc and the number of solver steps so far."""
+    """States at the goals.
+
+    Attributes
+    ----------
+    across : (goals, pairs) array
+        W off What.
+    along : (goals,) array
+        <rho, What>.
+    arc, log_growth : (goals,) arrays
+        The arc, and the logarithm of the growth of errors, so far.
+    solver_steps : (goals,) integer array
+    """
 
     across: Floats
     along: Floats
     arc: Floats
+    log_growth: Floats
     solver_steps: Indices
+
+    def at_every_second(self) -> "FlowPath":
+        """The path at every second goal, the last one among them."""
+        return FlowPath(*(getattr(self, field.name)[1::2] for field in fields(self)))
 
 
 def integrated(field: LateField, eta: float, s0: float, rest0: Floats, goals: Floats, looser: float) -> FlowPath:
@@ -211,6 +235,7 @@ def integrated(field: LateField, eta: float, s0: float, rest0: Floats, goals: Fl
     return FlowPath(
         np.array(across).reshape(len(path), len(rest0)),
         np.array(along),
+        np.array(arcs),
         np.array(arcs),
         np.array(counts, dtype=np.int64),
     )

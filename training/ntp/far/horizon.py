@@ -30,6 +30,15 @@ LATE_SWITCH = 10**6
 """The same where a later start improves the fast-forward: while the gradient still turns (without end if a tight
 constraint has no multiplier), or while the flow fails. Otherwise more steps only add rounding."""
 
+MOST_EDGES_STEPPED = 500
+"""Edges up to which every step to one-hot attention is taken, a few seconds; with more, `flow_to_one_hot` follows."""
+
+FIRST_SWITCH = 10**4
+"""Least number of true steps before `flow_to_one_hot`."""
+
+CLOSE = 3e-5
+"""Largest relative error of 1 - cos that `flow_to_one_hot` adds; otherwise more true steps are taken."""
+
 SETTLED = 1e-9
 """Tolerance of a state from which the asymptotic law is read, relative to its distance from W*'s line."""
 
@@ -122,7 +131,8 @@ def follow(
     is not one-hot after `MOST_TRUE_STEPS`, the last true step is the last record.
     """
     rows: list[Row] = []
-    turns = steps > SWITCH and exact.support(problem.merged).degenerate
+    many = _many_edges(problem)
+    turns = not many and steps > SWITCH and exact.support(problem.merged).degenerate
     for least in (LATE_SWITCH,) if turns else (SWITCH, LATE_SWITCH):
         more, goal = _true_steps(problem, iterate, least, steps, at[len(rows) :], progress, done)
         rows += more
@@ -136,7 +146,7 @@ def follow(
         unready = f"steps of {iterate.lr:.3g} have not made attention one-hot"
         decades = [10**k for k in range(1, 19) if goal < 10**k < steps]
         flow = _flow(problem, exact, iterate, [*later, *decades, steps]) if states else unready
-        good = not isinstance(flow, str) and flow.discretisation[-1] <= iterate.state_error
+        good = not isinstance(flow, str) and (many or flow.discretisation[-1] <= iterate.state_error)
         if good or goal >= LATE_SWITCH or not states:
             break
     if isinstance(flow, str):
@@ -171,15 +181,59 @@ def _true_steps(
     progress: Progress | None,
     done: int,
 ) -> tuple[list[Row], int]:
-    """Take true steps until rounding hides the gradient; return the records and the requested last step."""
+    """Take true steps until attention is one-hot or rounding hides the gradient, at least ``least`` of them.
+
+    With many edges, the last ones are replaced by `flow_to_one_hot`. Returns the records and the requested last step.
+    """
     rows: list[Row] = []
-    stepper, most, goal = Stepper(problem), min(steps, MOST_TRUE_STEPS), min(steps, least)
+    stepper, most, many = Stepper(problem), min(steps, MOST_TRUE_STEPS), _many_edges(problem)
+    goal = min(steps, max(iterate.moves, FIRST_SWITCH) if many else least)
     while True:
         wanted = [t for t in at[len(rows) :] if t <= goal]
         rows += descend(stepper, iterate, goal, wanted, progress, done)
-        if goal == most or iterate.moves < goal or one_hot(problem, iterate):
+        hot = one_hot(problem, iterate)
+        if goal == most or iterate.moves < goal or (hot and goal >= (LATE_SWITCH if many else least)):
             return rows, goal
-        goal = min(most, goal + goal // 2)
+        flow = _flow_to_one_hot(problem, iterate, at[len(rows) :], steps, hot and goal >= SWITCH) if many else None
+        if flow is not None:
+            states = zip(flow.step.tolist(), flow.rest, flow.error.tolist(), flow.distance_error.tolist(), strict=True)
+            recorded = set(at)
+            found = rows_at(problem, iterate, [state for state in states if state[0] in recorded], "flow")
+            _go_to_the_end(problem, iterate, flow)
+            if progress is not None:
+                progress(done + iterate.moves)
+            return rows + found, iterate.moves
+        goal = min(most, goal + (goal // 4 if many else goal // 2))
+
+
+def _many_edges(problem: ReducedKQ) -> bool:
+    return len(problem.edges) > MOST_EDGES_STEPPED and problem.compiled is not None
+
+
+def _flow_to_one_hot(
+    problem: ReducedKQ, iterate: Iterate, wanted: Sequence[int], steps: int, at_any_error: bool
+) -> "Flow | None":
+    """The flow to one-hot attention and `LATE_SWITCH`; None where the loss is not convex, or it is not `CLOSE`."""
+    from marginaudit.training.ntp.far.flow import FlowFailure
+    from marginaudit.training.ntp.far.whole_flow import flow_to_one_hot
+
+    if problem.compiled is None or problem.gradient(iterate).concavity > 0:
+        return None
+    try:
+        found = flow_to_one_hot(problem.compiled, iterate, wanted, LATE_SWITCH, steps)
+    except FlowFailure:
+        return None
+    own = found.discretisation + found.integration + found.rounding
+    across = np.linalg.norm(found.rest - np.outer(found.rest @ iterate.reference, iterate.reference), axis=1)
+    return found if at_any_error or (2 * own <= CLOSE * across).all() else None
+
+
+def _go_to_the_end(problem: ReducedKQ, iterate: Iterate, flow: "Flow") -> None:
+    """Move the iterate to the end of the flow."""
+    t, rest = int(flow.step[-1]), flow.rest[-1]
+    error = flow.discretisation + flow.inherited + flow.integration + flow.rounding
+    gradient = problem.gradient(iterate.placed(t, rest))
+    iterate.move_to(t, rest, float(error[-1]), gradient.value / gradient.norm)
 
 
 def _law(

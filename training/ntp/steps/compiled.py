@@ -196,8 +196,8 @@ OUT_OF_RANGE = Evaluated(np.nan, 0.0, 0.0, False, 0.0, 0.0, 0.0, False, 0.0)
 
 
 @compiled
-def evaluate(moves: int, walk: IterateArrays, arrays: LossArrays, scratch: Scratch, one: Any) -> Evaluated:
-    """The gradient after a number of moves, its entries in ``scratch``.
+def evaluate(moves: float, walk: IterateArrays, arrays: LossArrays, scratch: Scratch, one: Any) -> Evaluated:
+    """The gradient after a number of moves, not necessarily whole, its entries in ``scratch``.
 
     Rounding. The error of a flux is that of its margin, plus ``inexact`` times the absolute terms of h_j, which add up
     in each class to its fluxes over phi_a. The latter part is e_a at each optimal token, in norm at most ``inexact``
@@ -276,22 +276,35 @@ def take_steps_on_lanes(
 
 
 @compiled
-def take_row(
-    moves: int, walk: IterateArrays, arrays: LossArrays, scratch: Scratch, others: Floats, risen: Floats, one: Any
+def look_at(
+    moves: float,
+    walk: IterateArrays,
+    arrays: LossArrays,
+    scratch: Scratch,
+    others: Floats,
+    risen: Floats,
+    one: Any,
+    measured: bool,
 ) -> Evaluated:
-    """`evaluate`; writes each class's sum of odds, over exp(-lead) if one-hot, and `rises` if not."""
+    """`evaluate`; writes each class's sum of odds, over exp(-lead) if one-hot, and `rises` if not, if ``measured``."""
     found = evaluate(moves, walk, arrays, scratch, one)
-    if found.norm >= 0:
+    if measured and found.norm >= 0:
         rises(scratch.odds, arrays.A, arrays.labels, arrays.blocks, found.one_hot, others, risen, one)
     return found
 
 
 @compiled
-def take_row_on_lanes(
-    moves: int, walk: IterateArrays, arrays: LossArrays, scratch: Scratch, others: Floats, risen: Floats
+def look_at_on_lanes(
+    moves: float,
+    walk: IterateArrays,
+    arrays: LossArrays,
+    scratch: Scratch,
+    others: Floats,
+    risen: Floats,
+    measured: bool,
 ) -> Evaluated:
-    """`take_row` with SIMD lanes."""
-    return take_row(moves, walk, arrays, scratch, others, risen, lanes_of(1.0))
+    """`look_at` with SIMD lanes."""
+    return look_at(moves, walk, arrays, scratch, others, risen, lanes_of(1.0), measured)
 
 
 class CompiledSteps:
@@ -353,12 +366,11 @@ class CompiledSteps:
         attention is one-hot, Q is exp(-A) / (1 + S_0) A times the sum of x_z, V (1 - phi_a), which summed over the
         classes is the sum of fluxes.
         """
-        walk, arrays, blocks = _walk(iterate), self.arrays, self.arrays.blocks
-        if arrays.A > LARGEST_A:
+        walk, blocks = _walk(iterate), self.arrays.blocks
+        if self.arrays.A > LARGEST_A:
             return None
-        scratch, (others, risen) = scratch_of(walk, arrays), np.empty((2, len(blocks.frequency)))
-        known = iterate.moves, walk, arrays, scratch, others, risen
-        found = take_row_on_lanes(*known) if self._lanes else take_row(*known, 1.0)
+        others, risen = np.empty((2, len(blocks.frequency)))
+        found, value = self._looked_at(float(iterate.moves), walk, others, risen, measured=True)
         if not found.norm >= 0:
             return None
         most, lead = float(others.max()), found.lead
@@ -378,10 +390,24 @@ class CompiledSteps:
             "along": iterate.along,
             "rest": iterate.rest,
         }
-        value, norm = scratch.gradient[0].copy(), found.norm
+        norm = found.norm
         rounding = inf if found.lost else EPS * found.relative * norm
         log_scale = found.log_norm - log(norm)
         return Gradient(value, norm, log_scale, rounding, found.curvature, found.concavity), row
+
+    def gradient_at(self, moves: float, iterate: Iterate, rest: Floats) -> tuple[Evaluated, Floats]:
+        """The gradient at W = s What + rest after a number of moves, not necessarily whole, and its entries."""
+        unused = np.empty(0)
+        walk = _walk(iterate)._replace(high=rest, low=np.zeros_like(rest))
+        return self._looked_at(moves, walk, unused, unused, measured=False)
+
+    def _looked_at(
+        self, moves: float, walk: IterateArrays, others: Floats, risen: Floats, *, measured: bool
+    ) -> tuple[Evaluated, Floats]:
+        scratch = scratch_of(walk, self.arrays)
+        known = moves, walk, self.arrays, scratch, others, risen
+        found = look_at_on_lanes(*known, measured) if self._lanes else look_at(*known, 1.0, measured)
+        return found, scratch.gradient[0]
 
 
 def _walk(iterate: Iterate) -> IterateArrays:

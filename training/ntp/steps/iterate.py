@@ -105,6 +105,13 @@ class Iterate:
         placed.high = rest.copy()
         return placed
 
+    def move_to(self, moves: int, rest: Floats, error: float, unit_gradient: Floats) -> None:
+        """Go to W = s What + rest after the given moves, with a bound on its error, for further steps."""
+        self.moves = moves
+        self.high, self.low, self.last = rest.copy(), np.zeros_like(rest), unit_gradient
+        self.local_error = self.log_growth = 0.0
+        self.inherited_error = error
+
     @property
     def along_step(self) -> float:
         """The length that a step adds to s."""
