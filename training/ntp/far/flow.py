@@ -10,6 +10,7 @@ most B = (eta/2) L e^L, to leading order in eta.
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy  # its subpackages load when first used
@@ -198,6 +199,38 @@ class FlowPath:
         return FlowPath(*(getattr(self, field.name)[1::2] for field in fields(self)))
 
 
+class Factors(NamedTuple):
+    """A sparse LU decomposition, and the order of its unknowns and equations."""
+
+    order: Indices
+    decomposed: Any
+
+    def solve(self, b: NDArray[Any]) -> NDArray[Any]:
+        """The solution of the linear equations with right-hand side ``b``."""
+        found = np.empty_like(b)
+        found[self.order] = self.decomposed.solve(b[self.order])
+        return found
+
+
+class OrderedLU:
+    """LU decompositions of sparse matrices of one pattern; an order with sparse factors is found once."""
+
+    def __init__(self) -> None:
+        self._order: Indices | None = None
+
+    def factor(self, matrix: Any) -> Factors:
+        """The decomposition of a matrix, real or complex."""
+        if self._order is None:
+            self._order = np.argsort(_decomposed(matrix, "MMD_AT_PLUS_A").perm_c)
+        ordered = scipy.sparse.csc_array(matrix[self._order][:, self._order])
+        return Factors(self._order, _decomposed(ordered, "NATURAL"))
+
+
+def _decomposed(matrix: Any, order: Literal["MMD_AT_PLUS_A", "NATURAL"]) -> Any:
+    mode = {"SymmetricMode": True}  # pivots on the diagonal, unless they are small
+    return scipy.sparse.linalg.splu(matrix, permc_spec=order, diag_pivot_thresh=0.01, options=mode)
+
+
 def integrated(field: LateField, eta: float, s0: float, rest0: Floats, goals: Floats, looser: float) -> FlowPath:
     """Integrate the flow in log s; the solver ends a step at each of the values."""
     path: list[tuple[Floats, float, float, int]] = []
@@ -209,6 +242,8 @@ def integrated(field: LateField, eta: float, s0: float, rest0: Floats, goals: Fl
     solver = scipy.integrate.Radau(
         field.speed, start, state, end, rtol=RTOL * looser, atol=ATOL * looser, jac=field.jacobian
     )
+    if scipy.sparse.issparse(field.jacobian(start, state)):
+        solver.lu = OrderedLU().factor  # type: ignore[assignment]
     for goal in goals.tolist():
         while solver.t < goal:
             solver.t_bound, solver.status = goal, "running"

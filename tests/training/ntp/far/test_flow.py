@@ -1,6 +1,7 @@
 """The flow against true steps: its stated error covers them."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import Dataset, free_dataset
 from marginaudit.training.ntp.far import flow as flow_module
-from marginaudit.training.ntp.far.flow import ATOL, COARSER, RTOL, Flow, fast_forward
+from marginaudit.training.ntp.far import late_field
+from marginaudit.training.ntp.far.flow import ATOL, COARSER, RTOL, Factors, Flow, OrderedLU, fast_forward
 from marginaudit.training.ntp.model.edges import MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
 from tests.training.ntp.far.late_model import (
@@ -123,3 +125,33 @@ def test_integration_is_a_bound_on_the_solver_s_error(monkeypatch: pytest.Monkey
     assert (found.integration[:5] < 1e-6).all()
     assert RTOL * COARSER < 1e-4
     assert ATOL < RTOL
+
+
+def test_an_order_found_once_serves_every_matrix_of_a_pattern() -> None:
+    random = np.random.default_rng(0)
+    pattern = scipy.sparse.random_array((60, 60), density=0.05, rng=random)
+    lu = OrderedLU()
+    for shift in (3.0, 5.0 + 2.0j, 0.5):
+        matrix = scipy.sparse.csc_array(pattern * random.uniform(-1, 1) + scipy.sparse.diags_array(np.full(60, shift)))
+        b = random.normal(size=60) + 0 * shift
+        np.testing.assert_allclose(lu.factor(matrix).solve(b), np.linalg.solve(matrix.toarray(), b), rtol=1e-10)
+
+
+def test_the_solver_takes_sparse_matrices_in_one_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The states are those of the solver's own decompositions, up to their rounding."""
+    problem, eta = of_dataset(DEGENERATE), eta_of(DEGENERATE)
+    [start] = late_steps(*problem, eta, [100_000])
+    monkeypatch.setattr(late_field, "DENSE", 0)
+    counted: list[str] = []
+    factor = OrderedLU.factor
+
+    def counting(lu: OrderedLU, matrix: Any) -> Factors:
+        counted.append(str(matrix.dtype))
+        return factor(lu, matrix)
+
+    monkeypatch.setattr(OrderedLU, "factor", counting)
+    found = fast_forward(*problem, eta, 100_000, start, [200_000, 10**9])
+    assert set(counted) == {"float64", "complex128"}
+    monkeypatch.setattr(late_field, "DENSE", 10**9)
+    dense = fast_forward(*problem, eta, 100_000, start, [200_000, 10**9])
+    np.testing.assert_allclose(found.rest, dense.rest, rtol=0, atol=1e-8)
