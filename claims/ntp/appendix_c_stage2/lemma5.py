@@ -22,10 +22,11 @@ from marginaudit.claims.standing import proved
 from marginaudit.claims.verdict import Finding
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
+from marginaudit.training.ntp.steps.underflow import segment_log_sum_exp
 
 Indices: TypeAlias = NDArray[np.int64]
 
-MOST_TOGETHER = 1_000_000
+MOST_TOGETHER = 250_000
 """Records times contests per block."""
 
 
@@ -37,20 +38,32 @@ class Contests:
     ----------
     first : (optimal tokens,) integer array
         Index of each optimal token's first contest.
-    winner, loser : (contests,) integer arrays
-        The recorded pairs (optimal token, query) and (other token, query).
-    log_winner, log_loser : (contests,) arrays
+    owner : (contests,) integer array
+        The optimal token of each contest.
+    log_shared : (optimal tokens,) array
+        Logarithm of its multiplicity in the sentence.
+    number : (contests,) integer array
+        The contest's pair of recorded pairs.
+    log_ratio : (contests,) array
+        Logarithm of the loser's multiplicity over the winner's.
+    winner, loser : integer arrays
+        Distinct pairs of recorded pairs: (optimal token, query) and (other token, query).
+    kind_number : integer array
+        Distinct contests with a loser at a position that is not optimal: their pair of recorded pairs.
+    kind_log_winner, kind_log_loser : arrays of that length
         Logarithms of their multiplicities in the sentence.
-    between_classes : (contests,) bool array
-        Whether the loser is at a position that is not optimal.
     """
 
     first: Indices
+    owner: Indices
+    log_shared: Floats
+    number: Indices
+    log_ratio: Floats
     winner: Indices
     loser: Indices
-    log_winner: Floats
-    log_loser: Floats
-    between_classes: NDArray[np.bool_]
+    kind_number: Indices
+    kind_log_winner: Floats
+    kind_log_loser: Floats
 
 
 def _contests(run: Run) -> Contests:
@@ -64,14 +77,22 @@ def _contests(run: Run) -> Contests:
     rivals = [[j for j in range(begin[e], end[e]) if j != e] for e in optimal.tolist()]
     count = np.array([len(found) for found in rivals], dtype=np.int64)
     winner, loser = np.repeat(optimal, count), np.array([j for found in rivals for j in found], dtype=np.int64)
+    pairs, number = np.unique(of_edge[winner] * len(stage.key) + of_edge[loser], return_inverse=True)
+    many = classes.multiplicity.max(initial=0) + 1
+    codes = (number * many + classes.multiplicity[winner]) * many + classes.multiplicity[loser]
+    kinds = np.unique(codes[~classes.optimal[loser]])
     log_multiplicity = np.log(classes.multiplicity)
     return Contests(
         first=np.cumsum(count) - count,
-        winner=of_edge[winner],
-        loser=of_edge[loser],
-        log_winner=log_multiplicity[winner],
-        log_loser=log_multiplicity[loser],
-        between_classes=~classes.optimal[loser],
+        owner=np.repeat(np.arange(len(count)), count),
+        log_shared=log_multiplicity[optimal],
+        number=number,
+        log_ratio=log_multiplicity[loser] - log_multiplicity[winner],
+        winner=pairs // max(1, len(stage.key)),
+        loser=pairs % max(1, len(stage.key)),
+        kind_number=kinds // many**2,
+        kind_log_winner=np.log(kinds // many % many),
+        kind_log_loser=np.log(kinds % many),
     )
 
 
@@ -112,23 +133,23 @@ def lemma5_weights(run: Run) -> Weights:
     """
     stage, contests = run.training.stage2, _contests(run)
     reference = stage.reference[contests.winner] - stage.reference[contests.loser]
-    between = contests.between_classes
     rise, position, token, literal, inverse = np.full((5, len(stage)), -np.inf)
     last: Floats | None = None
-    together = max(1, MOST_TOGETHER // max(1, len(reference)))
+    together = max(1, MOST_TOGETHER // max(1, len(contests.number)))
     for start in range(0, len(stage), together) if len(reference) else ():
         block = slice(start, start + together)
         rest = stage.rest[block]
         behind = -np.outer(stage.along[block], reference) - (rest[:, contests.winner] - rest[:, contests.loser])
-        summed = behind + contests.log_loser - contests.log_winner
-        odds = np.logaddexp.reduceat(summed, contests.first, axis=1)
+        summed = behind[:, contests.number] + contests.log_ratio
+        odds = segment_log_sum_exp(summed, contests.first, contests.owner)
         rise[block] = np.diff(odds, axis=0, prepend=odds[:1] if last is None else last).max(axis=1)
         last = odds[-1:]
-        shared = contests.log_winner[contests.first]
-        inverse[block] = (shared + np.logaddexp(0.0, odds)).max(axis=1, initial=-np.inf)
-        position[block] = behind[:, between].max(axis=1, initial=-np.inf)
-        token[block] = summed[:, between].max(axis=1, initial=-np.inf)
-        literal[block] = (behind + contests.log_loser)[:, between].max(axis=1, initial=-np.inf)
+        inverse[block] = (contests.log_shared + np.logaddexp(0.0, odds)).max(axis=1, initial=-np.inf)
+        of_kind = behind[:, contests.kind_number]
+        position[block] = of_kind.max(axis=1, initial=-np.inf)
+        by_sum = of_kind + contests.kind_log_loser
+        literal[block] = by_sum.max(axis=1, initial=-np.inf)
+        token[block] = (by_sum - contests.kind_log_winner).max(axis=1, initial=-np.inf)
     rise[0] = np.nan
     return Weights(rise, position, token, literal, inverse, score_error(run) + FORMULA_ROUNDING)
 
