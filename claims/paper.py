@@ -230,6 +230,10 @@ class Paper:
         """Number of steps of a run, for progress bars."""
         return 1
 
+    def expected(self, dataset: Any, config: Any) -> tuple[float, str]:
+        """Rough processor seconds of an audit of a dataset, 0 if short, and an option that makes it shorter."""
+        return 0.0, ""
+
     def facts(self, run: Any) -> dict[str, Any]:
         """Facts on the dataset and its run for the report, as plain data."""
         return {}

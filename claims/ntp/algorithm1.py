@@ -23,6 +23,12 @@ LISTED_STEPS = (2, 10, 100, 900, *(10**power for power in range(3, 19)))
 MOST_SCORES = 20_000_000
 """Most scores x^T W_kq q of a recorded run. More pairs mean fewer consecutive steps."""
 
+USUAL_STEPS, FEWER_STEPS = 50_000, 10_000
+"""Single steps of stage 2 before a fast-forward, as of most texts, and fewer to ask for."""
+
+SECONDS_BESIDE, SECONDS_A_SCORE = 15.0, 5e-9
+"""Rough processor time of all but single steps, and of a step for each score."""
+
 
 def recorded_steps(dataset: Dataset, config: Config, steps2: int) -> tuple[int, ...]:
     """The recorded steps of both stages, with a stage 2 of length ``steps2``.
@@ -32,8 +38,7 @@ def recorded_steps(dataset: Dataset, config: Config, steps2: int) -> tuple[int, 
     last = max(config.steps1, steps2)
     if config.at is not None:
         return tuple(t for t in config.at if t <= last)
-    pairs = sum(len(set(sample.tokens)) for sample in dataset.samples)
-    every = min(EVERY_STEP_TO, max(100, MOST_SCORES // pairs))
+    every = min(EVERY_STEP_TO, max(100, MOST_SCORES // _scores(dataset)))
     return tuple(sorted({*dense_steps(last, every), config.steps1, steps2}))
 
 
@@ -55,6 +60,22 @@ def dense_steps(last: int, every: int = EVERY_STEP_TO) -> tuple[int, ...]:
 def true_steps(config: Config) -> int:
     """Upper bound on the single steps of both stages, which dominate the running time."""
     return min(config.steps1, STAGE1_STEPS) + min(FARTHEST if config.steps2 is None else config.steps2, LATE_SWITCH)
+
+
+def expected_seconds(dataset: Dataset, config: Config) -> float:
+    """Rough processor seconds of training: `USUAL_STEPS` of stage 2, or fewer, and a part that all long runs share.
+
+    >>> from marginaudit.orders.ntp import CASES
+    >>> round(expected_seconds(CASES["example-1"](), Config()))
+    15
+    """
+    steps = USUAL_STEPS if config.steps2 is None else min(config.steps2, USUAL_STEPS)
+    return SECONDS_BESIDE + SECONDS_A_SCORE * steps * _scores(dataset)
+
+
+def _scores(dataset: Dataset) -> int:
+    """Number of pairs of a sample and a token in it."""
+    return sum(len(set(sample.tokens)) for sample in dataset.samples)
 
 
 def train_against(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marginaudit.claims.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, SECONDS
-from marginaudit.orders import InputError, shown_path
+from marginaudit.orders import InputError, counted, printable, shown_path
 from marginaudit.reports.command.arguments import (
     CHOSEN,
     CLAIMS,
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from marginaudit.reports.audit.sources import Source
     from marginaudit.reports.command.console import Bar
     from marginaudit.reports.command.description import Asked
+
+LONG = 60.0
+"""Expected seconds above which a remark announces them."""
 
 MOST_VERDICTS = 40
 """Most verdicts printed without --verdicts."""
@@ -137,6 +140,9 @@ def audit(
     check_folder(out)
     before = manifest(out) or {}
     steps = {one.dataset.name: one.paper.steps(config[one.paper.name]) for one in sources}
+    for one in sources:
+        if remark := _expected(one, config[one.paper.name]):
+            notify(remark)
     store = user_cache(fresh=fresh, notice=notify)
     executor = Executor(jobs or cores(), store)
     with progress_bar(total=sum(steps.values())) as bar:
@@ -155,6 +161,15 @@ def audit(
         write_audit(result, out, executor, progress=progress, exports=asked.exports)
     _print(result, out, before, as_json=as_json, everything=everything)
     return 1 if fail_on == "violated" and any(row.fails for row in result.rows) else 0
+
+
+def _expected(source: "Source", config: Any) -> str:
+    """Remark on an audit that takes long; "" on others."""
+    seconds, option = (0.0, "") if source.trajectory else source.paper.expected(source.dataset, config)
+    if seconds <= LONG:
+        return ""
+    minutes = counted(round(seconds / 60), "minute")
+    return f"{printable(source.dataset.name)}: about {minutes}, unless cached; {option} makes it shorter"
 
 
 def _planned(asked: "Asked") -> "tuple[list[Source], list[Claim], dict[str, Any]]":

@@ -113,6 +113,12 @@ class NextTokenPaper(Paper):
 
         return true_steps(config)
 
+    def expected(self, dataset: "Dataset", config: Config) -> tuple[float, str]:
+        """Rough processor seconds of an audit, for the most part of training."""
+        from marginaudit.claims.ntp.algorithm1 import FEWER_STEPS, expected_seconds
+
+        return expected_seconds(dataset, config), f"--steps2 {FEWER_STEPS}"
+
     def train(
         self, dataset: "Dataset", config: Config, progress: Progress, notify: Callable[[str], None], origin: str
     ) -> Trained:

@@ -1,5 +1,6 @@
 """What each command says is under way, and how far it is: from 0 to the total, dataset after dataset."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from marginaudit.claims.ntp import algorithm1
 from marginaudit.reports import LEDGER
 from tests.command_line import SHORT, Command
 
@@ -78,3 +80,17 @@ def test_a_sweep(command: Command, told: dict[str, list[Any]]) -> None:
     assert told["total"] == [2]
     assert told["reach"] == sorted(told["reach"])
     assert told["reach"][-1] == 2
+
+
+def test_an_audit_that_takes_long_is_announced_with_an_option(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Two samples of one token and one of two are four scores, here of 25 seconds less the rest."""
+    samples = [{"tokens": ["a"], "next": "b"}, {"tokens": ["b"], "next": "a"}, {"tokens": ["a", "b"], "next": "b"}]
+    path = tmp_path / "text.json"
+    path.write_text(json.dumps({"samples": samples}), encoding="utf-8")
+    monkeypatch.setattr(algorithm1, "SECONDS_A_SCORE", (100 - algorithm1.SECONDS_BESIDE) / 4 / algorithm1.USUAL_STEPS)
+    audit = ("audit", str(path), "--claim", "ntp.lemma3", "--steps1", "3", "--out", str(tmp_path / "report"))
+    long = "text: about 2 minutes, unless cached; --steps2 10000 makes it shorter"
+    assert long in command(*audit).err
+    assert "unless cached" not in command(*audit, "--steps2", "10000").err
