@@ -89,7 +89,7 @@ def exactly(of: V) -> V:
 
 
 def meant(value: float) -> Fraction | None:
-    """The rational number meant by a `RationalFloat`, an int, or a float of few binary digits; None for another float."""
+    """The rational number meant by a `RationalFloat`, an int, or a float of few binary digits; else None."""
     if isinstance(value, RationalFloat):
         return value.fraction
     exact = Fraction(value) if isinstance(value, int) or abs(value) < float("inf") else None
