@@ -224,7 +224,10 @@ BAD_FILES = {
         FILE + "CLAIMS = [Claim(id='a', source='', statement='', formula='1', assumptions=(), judgement=print)]",
         "mine.py:9: got ValueError: claim a: got <built-in function print> as judgement, expected one of",
     ),
-    "formula": (changed("formula=''"), "mine.py: claim a: got the formula '' (NoAvailableTokensError), expected LaTeX"),
+    "formula": (
+        changed("formula=' '"),
+        "mine.py: claim a: got the formula ' ' (NoAvailableTokensError), expected LaTeX",
+    ),
     "raw command": (
         changed("formula=r'x\\quid y'"),
         r"whose \quid stays as it is, expected commands supported by latex2mathml",

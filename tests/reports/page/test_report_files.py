@@ -280,5 +280,5 @@ def test_exports_that_go_are_named(command: Command, tmp_path: Path) -> None:
     assert "removed" not in command(*arguments, "--export", "latex").err
     assert "removed" not in command(*arguments, "--export", "latex", "--export", "markdown").err
     said = command(*arguments, "--export", "latex").err
-    assert f"{report}: tables/direction.md, tables/proposition2.md, tables/verdicts.md of the report before" in said
+    assert f"{report}: tables/direction.md, tables/proposition2.md, tables/verdicts.md of the " in said
     assert ".tex" not in said
