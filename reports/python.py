@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
+    from marginaudit.training.weight_files.run_file import RunFile
+
 
 class Report(Audit):
     """Verdicts on datasets, as `audit` returns them."""
@@ -163,6 +165,7 @@ def audit(
     config: Any = None,
     *,
     trajectory: str | PathLike[str] | Mapping[str, str | PathLike[str]] | None = None,
+    map: str | Iterable[str] = (),
     jobs: int = 1,
     claim_timeout: float = CLAIM_TIMEOUT,
 ) -> Report:
@@ -178,8 +181,10 @@ def audit(
     config : settings by name such as ``{"steps2": 2000}``, or a paper's config such as `marginaudit.claims.ntp.Config`
         Defaults are those of ``marginaudit audit``.
     trajectory : path, or mapping from names to paths
-        Your own runs of the only dataset, in .npz files of `marginaudit.record.Recorder`. Each is judged beside the
-        built-in run, as a dataset of its name.
+        Your own runs of the only dataset, in files as `conform` reads them. Each is judged beside the built-in run, as
+        a dataset of its name.
+    map : rules such as ``"W_kq = k.weight.T @ q.weight"``
+        How matrices are computed from the tensors of these files; by default the map saved beside each.
     jobs : int
         Datasets judged at a time. Above 1, workers judge them; the report repeats a worker's run if you access it.
     claim_timeout : float
@@ -204,27 +209,36 @@ def audit(
         if not loaded:
             raise InputError("data", got="no dataset", expected="one or more, or None for the built-in cases")
     chosen = _claims(claims, loaded, papers)
-    found = loaded or cases_of([paper for paper in papers if any(map(paper.judges, chosen))], warn)
+    found = loaded or cases_of([paper for paper in papers if any(paper.judges(one) for one in chosen)], warn)
     sources = distinct_names(found, lambda _: None)
     some_judged(chosen, sources, "claims")
     for name, values, given in (("jobs", JOBS, jobs), ("claim_timeout", SECONDS, claim_timeout)):
         values.accept(given, name)
     configs = configs_of(config, {paper.name: paper for paper in papers_of(sources)})
     named = trajectory if isinstance(trajectory, Mapping) else {} if trajectory is None else {"": trajectory}
-    recorded = [(name or Path(path).stem, Path(path)) for name, path in named.items()]
+    recorded = [(name or Path(path).stem, _run_file(path, map)) for name, path in named.items()]
     sources = distinct_names(with_trajectories(sources, recorded, configs), lambda _: None)
     judged = audit_datasets(sources, chosen, configs, Executor(jobs), claim_timeout=claim_timeout)
     return Report(judged.claims, judged.configs, judged.audited)
 
 
-def conform(data: Any, file: str | PathLike[str], **settings: Any) -> Conformity:
+def _run_file(file: str | PathLike[str], rules: str | Iterable[str]) -> "RunFile":
+    from marginaudit.training.weight_files.run_file import RunFile
+
+    return RunFile(Path(file), (rules,) if isinstance(rules, str) else tuple(rules))
+
+
+def conform(data: Any, file: str | PathLike[str], *, map: str | Iterable[str] = (), **settings: Any) -> Conformity:
     """Compare a recorded run with the algorithm of its dataset's paper, as ``marginaudit conform``.
 
     Parameters
     ----------
     data : a dataset, or any input of `dataset`
     file : path
-        An .npz file of `marginaudit.record.Recorder`.
+        An .npz file of `marginaudit.record.Recorder`, a .safetensors file, a checkpoint of PyTorch, or a folder of
+        checkpoints.
+    map : rules such as ``"W_kq = k.weight.T @ q.weight"``
+        How matrices are computed from the file's tensors; by default the map saved beside the file.
     settings : options of ``marginaudit conform`` by name, such as ``lr1``
         Defaults are the file's settings, or else the paper's.
 
@@ -244,7 +258,7 @@ def conform(data: Any, file: str | PathLike[str], **settings: Any) -> Conformity
         if name not in settings_of(type(known)):
             got, expected = "no setting of that name", ", ".join(settings_of(type(known)))
             raise InputError(f"conform {shown(name)}", got=got, expected=expected)
-    return compare(Path(file), replace(known, **settings), lambda _: None)
+    return compare(_run_file(file, map), replace(known, **settings), lambda _: None)
 
 
 def _claims(

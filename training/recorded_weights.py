@@ -1,28 +1,15 @@
-"""Recorded weights: the arrays of an .npz file, memory-mapped unless compressed."""
+"""Recorded weights of one matrix at increasing steps."""
 
-import math
-import mmap
-import struct
-import warnings
-import zipfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders import InputError, counted, printable, shown, shown_path
-from marginaudit.orders.files import open_file
-
-EXPECTED = "an .npz file, as marginaudit.record.Recorder writes it"
-
-HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-
-LOCAL_HEADER = struct.Struct("<26xHH")
-"""Header of a .zip member before its name: the lengths of the name and of the extra field."""
+from marginaudit.orders import InputError, counted, shown
+from marginaudit.orders.arrays import Floats
 
 PRECISIONS = {"bfloat16": (8, -126), "float16": (11, -14), "float32": (24, -126), "float64": (53, -1022)}
 """Binary digits and least normal exponent of each precision."""
@@ -30,10 +17,35 @@ PRECISIONS = {"bfloat16": (8, -126), "float16": (11, -14), "float32": (24, -126)
 SINGLE = 24
 """Digits of float32."""
 
+FEW = 7
+"""Digits below those of any precision."""
+
 LAST_STEP = 10**18
 
 LEAST_SIZE, LARGEST_SIZE = 1e-100, 1e100
 """Range of step sizes."""
+
+
+def precision_of(arrays: Callable[[], Iterable[NDArray[Any]]], dtype: str, few: str = "float32") -> str:
+    """The lowest precision that represents all arrays of a type; half precision is taken as it is declared.
+
+    Values of fewer digits than half precision has, such as 0 and 1, show no precision: they count as ``few``.
+    """
+    own, _ = PRECISIONS[dtype]
+    if own < SINGLE:
+        return dtype
+    if _held_by(arrays(), FEW):
+        return few
+    for name, (digits, _) in PRECISIONS.items():
+        if digits < own and _held_by(arrays(), digits) and (digits >= SINGLE or not _held_by(arrays(), digits - 1)):
+            return name
+    return dtype
+
+
+def _held_by(arrays: Iterable[NDArray[Any]], digits: int) -> bool:
+    """Whether ``digits`` binary digits represent every value."""
+    scaled = (np.ldexp(np.frexp(one.astype(np.float64))[0], digits) for one in arrays)
+    return all(np.array_equal(one, np.rint(one)) for one in scaled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,26 +57,22 @@ class Recorded:
     step : (n,) integer array
         Increasing.
     weights : (n, rows, columns) array of float32 or float64
+    declared : str or None
+        Precision of the file, if it is half precision and ``weights`` are not.
     """
 
     step: NDArray[np.int64]
     weights: NDArray[Any]
+    declared: str | None = None
 
     @cached_property
     def precision(self) -> str:
-        """Precision of the training: the lowest that represents all weights, whatever their type in the file.
+        """Precision of the training: the lowest that represents all weights, whatever their type in the file."""
+        return self.declared or precision_of(lambda: self.weights, self.weights.dtype.name)
 
-        Weights of fewer digits than half precision has, such as 0 and 1, do not count as half precision.
-        """
-        for name, (digits, _) in PRECISIONS.items():
-            if self._held_by(digits) and (digits >= SINGLE or not self._held_by(digits - 1)):
-                return name
-        raise TypeError("weights have more digits than float64")
-
-    def _held_by(self, digits: int) -> bool:
-        """Whether ``digits`` binary digits represent every weight."""
-        scaled = (np.ldexp(np.frexp(one.astype(np.float64))[0], digits) for one in self.weights)
-        return all(np.array_equal(one, np.rint(one)) for one in scaled)
+    def excess(self, i: int) -> Floats:
+        """Rounding of record ``i``, entry by entry, beyond one rounding of each entry; 0 unless it is a product."""
+        return np.zeros(())
 
     @property
     def digits(self) -> int:
@@ -82,52 +90,6 @@ class Recorded:
         return 2.0 ** PRECISIONS[self.precision][1]
 
 
-def read_arrays(path: Path, known: tuple[str, ...]) -> dict[str, NDArray[Any]]:
-    """Read the arrays of an .npz file by name, without unpickling.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, is no .npz file, is damaged, or holds an array not among the ``known``.
-    """
-    where = shown_path(path)
-    with open_file(path, EXPECTED) as file:
-        try:
-            with zipfile.ZipFile(file) as archive, warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # numpy's, of headers that Python 2 wrote
-                found = {}
-                for member in archive.infolist():
-                    name = member.filename.removesuffix(".npy")
-                    if name not in known:
-                        raise InputError(where, got=f"an array {shown(name)}", expected=f"only {', '.join(known)}")
-                    found[name] = _array(f"{where}: {name}", file, archive, member)
-                return found
-        except (InputError, MemoryError):
-            raise
-        except zipfile.BadZipFile:
-            raise InputError(where, got="no .npz file, or a damaged one", expected=EXPECTED) from None
-        except Exception as error:  # of damaged bytes, as zipfile, zlib, tokenize and numpy find them
-            got = f"a damaged file ({printable(type(error).__name__)})"
-            raise InputError(where, got=got, expected=EXPECTED) from None
-
-
-def _array(where: str, file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
-    with archive.open(member) as content:
-        shape, fortran, dtype = HEADERS[np.lib.format.read_magic(content)](content)
-        if dtype.hasobject:
-            raise InputError(where, got="pickled objects", expected="numbers")
-        start, size = content.tell(), math.prod(shape) * dtype.itemsize
-        if start + size != member.file_size:
-            got = f"{member.file_size - start} bytes"
-            raise InputError(where, got=got, expected=f"{size}, for its shape {shape} of {dtype}")
-        order: Literal["C", "F"] = "F" if fortran else "C"
-        if member.compress_type != zipfile.ZIP_STORED:
-            return np.ndarray(shape, dtype, content.read(), order=order)
-    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    start += member.header_offset + LOCAL_HEADER.size + sum(LOCAL_HEADER.unpack_from(mapped, member.header_offset))
-    return np.ndarray(shape, dtype, mapped, start, order=order)
-
-
 def recorded(
     where: str, arrays: Mapping[str, NDArray[Any]], steps: str, name: str, *shapes: tuple[int, ...]
 ) -> Recorded:
@@ -142,16 +104,38 @@ def recorded(
         if one not in arrays:
             raise InputError(where, got=f"{other} without {one}", expected="both")
     step, weights = arrays[steps], arrays[name]
-    if weights.dtype.kind != "f" or weights.dtype.itemsize not in (4, 8):
-        raise InputError(f"{where}: {name}", got=f"{weights.dtype}", expected="float32 or float64")
-    if weights.ndim < 1 or weights.shape[1:] not in shapes or len(weights) == 0:
-        known = " or ".join(f"(n, {', '.join(map(str, shape))})" for shape in shapes)
-        expected = f"{known} with n >= 1 for this dataset"
-        raise InputError(f"{where}: {name}", got=f"shape {weights.shape}", expected=expected)
-    return Recorded(_steps(f"{where}: {steps}", step, len(weights)), _finite(f"{where}: {name}", weights))
+    if weights.dtype.kind != "f" or weights.dtype.itemsize not in (2, 4, 8):
+        raise InputError(f"{where}: {name}", got=f"{weights.dtype}", expected="float16, float32 or float64")
+    return checked(where, Recorded(step, weights), steps, name, *shapes)
 
 
-def _steps(where: str, step: NDArray[Any], count: int) -> NDArray[np.int64]:
+def checked(where: str, record: Recorded, steps: str, name: str, *shapes: tuple[int, ...]) -> Recorded:
+    """The record, if its weights are finite, of one of the shapes, and at steps that increase.
+
+    Raises
+    ------
+    InputError
+        They are not.
+    """
+    shape = record.weights.shape
+    if len(shape) < 1 or shape[1:] not in shapes or shape[0] == 0:
+        known = " or ".join(f"(n, {', '.join(map(str, one))})" for one in shapes)
+        raise InputError(f"{where}: {name}", got=f"shape {shape}", expected=f"{known} with n >= 1 for this dataset")
+    step = checked_steps(f"{where}: {steps}", record.step, shape[0])
+    for i in range(shape[0]):
+        if not np.isfinite(record.weights[i]).all():
+            raise InputError(f"{where}: {name}[{i}]", got="NaN or infinity", expected="finite numbers")
+    return replace(record, step=step)
+
+
+def checked_steps(where: str, step: NDArray[Any], count: int) -> NDArray[np.int64]:
+    """The steps of ``count`` records.
+
+    Raises
+    ------
+    InputError
+        They are no integers from 0 to 1e18 that increase, one for each record.
+    """
     if step.shape != (count,) or step.dtype.kind not in "iu":
         expected = f"{counted(count, 'integer')}, one for each record"
         raise InputError(where, got=f"{step.dtype} of shape {step.shape}", expected=expected)
@@ -160,13 +144,6 @@ def _steps(where: str, step: NDArray[Any], count: int) -> NDArray[np.int64]:
             got = f"step {later}" if t < 0 else f"step {later} after step {t}"
             raise InputError(where, got=got, expected="steps from 0 to 1e18 that increase")
     return step.astype(np.int64)
-
-
-def _finite(where: str, weights: NDArray[Any]) -> NDArray[Any]:
-    for i, one in enumerate(weights):
-        if not np.isfinite(one).all():
-            raise InputError(f"{where}[{i}]", got="NaN or infinity", expected="finite numbers")
-    return weights
 
 
 def positive(where: str, arrays: Mapping[str, NDArray[Any]], name: str) -> float | None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
+from os import PathLike, fspath
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -36,7 +36,7 @@ class RecordedRun(Run):
 
     takes_own_steps = False
 
-    def __init__(self, dataset: Dataset, config: Config, progress: Progress | None, path: Path) -> None:
+    def __init__(self, dataset: Dataset, config: Config, progress: Progress | None, path: str | PathLike[str]) -> None:
         self.path = path
         read = read_trajectory(path, trainable(dataset, dataset.name))
         self.trajectory = read.with_step_sizes(config.lr1, config.lr2)
@@ -220,7 +220,7 @@ def without_ov(training: Training, reason: str) -> Training:
 
 
 def conformity(
-    dataset: Dataset, origin: str, file: Path, config: RecordedConfig, progress: Callable[[float], None]
+    dataset: Dataset, origin: str, file: str | PathLike[str], config: RecordedConfig, progress: Callable[[float], None]
 ) -> Conformity:
     """Compare the trajectory of a file with Algorithm 1; ``origin`` is the dataset's place in errors.
 
@@ -235,18 +235,22 @@ def conformity(
     recorded = trajectory.stage1
     if config.steps1 is not None and recorded is not None and config.steps1 not in recorded.step:
         got = f"no record of step {config.steps1}, from which W_ov was frozen"
-        raise InputError(f"{shown_path(file)}: step1", got=got, expected="one of its steps, or no stage 1")
+        raise InputError(f"{shown_path(fspath(file))}: step1", got=got, expected="one of its steps, or no stage 1")
     return _compared(data, file, trajectory, progress, config.steps1)
 
 
 def _compared(
-    data: Dataset, file: Path, trajectory: Trajectory, progress: Callable[[float], None], steps1: int | None = None
+    data: Dataset,
+    file: str | PathLike[str],
+    trajectory: Trajectory,
+    progress: Callable[[float], None],
+    steps1: int | None = None,
 ) -> Conformity:
     """Compare the trajectory of a file with Algorithm 1 at the file's step sizes."""
     found = tuple(compared(data, trajectory, progress=progress, steps1=steps1))
     after = STEPS1 if steps1 is None else steps1
     assumed = f", W_ov being Algorithm 1's after {after} steps" if found[0].stage == 2 else ""
-    return Conformity(printable(data.name), shown_path(str(file)), found, "Algorithm 1", _place, assumed)
+    return Conformity(printable(data.name), shown_path(fspath(file)), found, "Algorithm 1", _place, assumed)
 
 
 def _place(at: Departure) -> str:

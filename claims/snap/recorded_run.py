@@ -1,7 +1,7 @@
 """Recorded run on sequence classes from elsewhere: judged by its file alone, and compared with Lemma 1's SGD."""
 
 from collections.abc import Callable
-from pathlib import Path
+from os import PathLike, fspath
 from typing import Any, NoReturn
 
 import numpy as np
@@ -37,7 +37,7 @@ class RecordedClassRun(ClassRun):
     departs = True
 
     def __init__(
-        self, dataset: SequenceClasses, config: ClassConfig | None, progress: Progress | None, path: Path
+        self, dataset: SequenceClasses, config: ClassConfig | None, progress: Progress | None, path: str | PathLike[str]
     ) -> None:
         super().__init__(dataset, config, progress)
         self._trajectory = read_class_trajectory(path, dataset)
@@ -110,7 +110,11 @@ def _place(at: Departure) -> str:
 
 
 def conformity(
-    dataset: SequenceClasses, origin: str, file: Path, config: RecordedClassConfig, progress: Callable[[float], None]
+    dataset: SequenceClasses,
+    origin: str,
+    file: str | PathLike[str],
+    config: RecordedClassConfig,
+    progress: Callable[[float], None],
 ) -> Conformity:
     """Compare the Y and Z of a file with Lemma 1's steps.
 
@@ -123,7 +127,7 @@ def conformity(
     M = dataset.M
     if decoder.weights.shape[1] != M:
         expected = f"(n, {M}, {M}), as a step moves the decoder"
-        raise InputError(f"{shown_path(file)}: Y", got=f"shape {decoder.weights.shape}", expected=expected)
+        raise InputError(f"{shown_path(fspath(file))}: Y", got=f"shape {decoder.weights.shape}", expected=expected)
     found = compared_classes(dataset, decoder, attention, config.eta_Y, config.eta_Z, progress)
     algorithm = "SGD on one sequence a step"
-    return Conformity(printable(dataset.name), shown_path(str(file)), tuple(found), algorithm, _place)
+    return Conformity(printable(dataset.name), shown_path(fspath(file)), tuple(found), algorithm, _place)

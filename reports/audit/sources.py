@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from marginaudit.claims.claim import Claim
 from marginaudit.claims.paper import Paper
 from marginaudit.claims.run import BaseRun, Progress
-from marginaudit.orders import InputError, content_of, counted, printable, read, shown, shown_path
+from marginaudit.orders import InputError, content_of, counted, printable, read, shown
 from marginaudit.orders.kind import Kind, Rows, from_document, from_rows
 from marginaudit.orders.reading import Name, plain, validated
 from marginaudit.reports.audit.ledger import all_papers, ids_of, paper_of
@@ -21,6 +21,7 @@ from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, warn
 
 if TYPE_CHECKING:
     from marginaudit.claims.answers.conformity import Conformity
+    from marginaudit.training.weight_files.run_file import RunFile
 
 N = TypeVar("N")
 
@@ -40,7 +41,7 @@ class Source:
     sha256 : str or None
         Hash of the file, or of the JSON of a dataset made in Python; None for a built-in case. For a recorded run,
         hash of the trajectory.
-    trajectory : Path or None
+    trajectory : RunFile or None
         File of a run trained elsewhere, whose name the dataset then has.
     """
 
@@ -48,7 +49,7 @@ class Source:
     paper: Paper
     place: str
     sha256: str | None = None
-    trajectory: Path | None = None
+    trajectory: "RunFile | None" = None
 
     @property
     def origin(self) -> str:
@@ -67,13 +68,11 @@ class Source:
             return self.paper.run(self.dataset, config, progress)
         if self.paper.recorded is None:
             got = f"a trajectory of {self.paper.kind.name}"
-            raise InputError(
-                shown_path(str(self.trajectory)), got=got, expected="one of a paper that judges recorded runs"
-            )
+            raise InputError(self.trajectory.where, got=got, expected="one of a paper that judges recorded runs")
         return self.paper.recorded(self.dataset, config, progress, self.trajectory)
 
 
-def comparing(source: Source) -> "Callable[[Path, Any, Callable[[float], None]], Conformity]":
+def comparing(source: Source) -> "Callable[[RunFile, Any, Callable[[float], None]], Conformity]":
     """Comparison of recorded runs with the algorithm of the dataset's paper.
 
     Raises
@@ -120,7 +119,7 @@ def _every_kind() -> Iterator[Kind[Any]]:
 
 
 def with_trajectories(
-    sources: Sequence[Source], trajectories: Sequence[tuple[str, Path]], configs: Mapping[str, Any]
+    sources: Sequence[Source], trajectories: "Sequence[tuple[str, RunFile]]", configs: Mapping[str, Any]
 ) -> list[Source]:
     """Append to the dataset one copy per recorded run, named after the run.
 
@@ -130,15 +129,14 @@ def with_trajectories(
         Not exactly one dataset, or a file without a trajectory of it.
     """
     found = list(sources)
-    for name, path in trajectories:
+    for name, run in trajectories:
         if len(sources) != 1:
             got = f"a trajectory of {counted(len(sources), 'dataset')}"
-            raise InputError(shown_path(str(path)), got=got, expected="one DATASET, on which it was trained")
+            raise InputError(run.where, got=got, expected="one DATASET, on which it was trained")
         own = sources[0]
-        source = replace(own, dataset=replace(own.dataset, name=name), trajectory=path)
+        source = replace(own, dataset=replace(own.dataset, name=name), trajectory=run)
         source.run(configs[own.paper.name], lambda _: None)  # refuse an invalid file
-        with path.open("rb") as file:
-            found.append(replace(source, sha256=hashlib.file_digest(file, "sha256").hexdigest()))
+        found.append(replace(source, sha256=run.digest()))
     return found
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marginaudit.orders import InputError, shown
+from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.command.options import FilePath, NamedTrajectory, PaperFile, Parsed, with_values
 from marginaudit.reports.command.output import notify
 from marginaudit.reports.command.usage import OneOf
@@ -15,6 +15,7 @@ from marginaudit.reports.command.usage import OneOf
 if TYPE_CHECKING:
     from marginaudit.claims.claim import Claim, Ledger
     from marginaudit.claims.paper import Paper
+    from marginaudit.training.weight_files.run_file import RunFile
 
 DATASET = click.argument("dataset", metavar="DATASET")
 DATASETS = click.argument("datasets", metavar="[DATASET ...]", nargs=-1)
@@ -33,8 +34,35 @@ TRAJECTORIES = click.option(
     type=NamedTrajectory(),
     multiple=True,
     metavar="[NAME=]FILE",
-    help="Recorded run (.npz) on the only DATASET, judged beside the computed one. May be given again.",
+    help="Recorded run on the only DATASET, as `conform` reads it, judged beside the computed one. May be given again.",
 )
+
+MAP = click.option(
+    "--map",
+    "rules",
+    multiple=True,
+    metavar="RULE",
+    help="How a matrix is computed from the file's tensors, such as 'W_kq = k.weight.T @ q.weight / sqrt(64)'; saved "
+    "beside the file. May be given again.",
+)
+
+
+def mapped(trajectories: Iterable[tuple[str, Path]], rules: Sequence[str]) -> "list[tuple[str, RunFile]]":
+    """Recorded runs with their map."""
+    from marginaudit.training.weight_files.run_file import RunFile
+
+    return [(name, RunFile(path, tuple(rules))) for name, path in trajectories]
+
+
+def save_maps(runs: "Iterable[RunFile]") -> None:
+    """Save maps beside their files, and say so on standard error."""
+    for run in runs:
+        try:
+            if saved := run.save_map():
+                notify(f"map saved in {shown_path(saved)}")
+        except OSError as error:
+            notify(f"{run.where}.map: map not saved: {error.strerror}")
+
 
 PAPER = click.option(
     "--paper",

@@ -15,12 +15,15 @@ from marginaudit.reports.command.arguments import (
     CLAIMS,
     DATASETS,
     JSON,
+    MAP,
     ONLY_MINE,
     TRAJECTORIES,
     AsksPapers,
     ledger,
+    mapped,
     matching,
     papers,
+    save_maps,
 )
 from marginaudit.reports.command.options import FilePath, Parsed, configs, cores, settings_options
 from marginaudit.reports.command.output import notify, print_json
@@ -83,6 +86,7 @@ def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
     "given again.",
 )
 @TRAJECTORIES
+@MAP
 @CHOSEN
 @CLAIMS
 @ONLY_MINE
@@ -111,6 +115,7 @@ def audit(
     claims_file: Path | None,
     only_mine: bool,
     trajectories: tuple[tuple[str, Path], ...],
+    rules: tuple[str, ...],
     exports: tuple[str, ...],
     out: Path,
     fail_on: str | None,
@@ -134,9 +139,10 @@ def audit(
     from marginaudit.reports.study.executor import Executor
     from marginaudit.reports.study.store import user_cache
 
-    arguments = Asked(datasets, name, patterns, claims_file, only_mine, trajectories, exports, given)
+    arguments = Asked(datasets, name, patterns, claims_file, only_mine, mapped(trajectories, rules), exports, given)
     asked = completed(arguments, papers())
     sources, claims, config = _planned(asked)
+    save_maps(run for _, run in asked.trajectories)
     check_folder(out)
     before = manifest(out) or {}
     steps = {one.dataset.name: one.paper.steps(config[one.paper.name]) for one in sources}

@@ -8,30 +8,35 @@ import click
 
 from marginaudit.claims.values.json_data import finite
 from marginaudit.reports.audit.sources import comparing, load
-from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, AsksPapers, papers
+from marginaudit.reports.command.arguments import DATASET, JSON, MAP, PAPER, AsksPapers, papers, save_maps
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, configs, settings_options
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.usage import OneOf
+from marginaudit.training.weight_files.run_file import RunFile
 
 
 @click.command(cls=AsksPapers, of_papers=partial(settings_options, "conform"))
 @DATASET
 @click.argument("file", metavar="FILE", type=FilePath())
+@MAP
 @PAPER
 @click.option("--fail-on", type=OneOf(["departs"]), help="Exit with status 1 if a step departs.")
 @JSON
-def conform(dataset: str, file: Path, fail_on: str | None, as_json: bool, **given: Any) -> int:
+def conform(dataset: str, file: Path, rules: tuple[str, ...], fail_on: str | None, as_json: bool, **given: Any) -> int:
     """Compare a recorded run with the algorithm of the DATASET's paper.
 
-    FILE is an .npz file written by marginaudit.record.Recorder. Prints the first departing step and its cause.
+    FILE is an .npz file written by marginaudit.record.Recorder, a .safetensors file, a checkpoint of PyTorch, or a
+    folder of checkpoints. Prints the first departing step and its cause.
     """
     known = papers()
     source = load(dataset, known)
     compare = comparing(source)
     config = configs("conform", [source.paper], known, given)[source.paper.name]
+    run = RunFile(file, rules)
     with progress_bar(total=1.0) as bar:
-        found = compare(file, config, bar.reach)
+        found = compare(run, config, bar.reach)
+    save_maps([run])
     status = int(fail_on is not None and not found.conforms)
     if as_json:
         print_json(finite(found.as_document()))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from annotated_types import Len
 from typing_extensions import TypedDict
@@ -13,6 +13,9 @@ from marginaudit.claims.paper import Paper
 from marginaudit.claims.settings import EXPORTS, settings_of
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.study.values import Texts, parsed_toml, require_known, toml_text
+
+if TYPE_CHECKING:
+    from marginaudit.training.weight_files.run_file import RunFile
 
 
 class _Audit(TypedDict, total=False, closed=True):
@@ -41,7 +44,7 @@ class Asked:
     patterns: tuple[str, ...]
     claims_file: Path | None
     only_mine: bool
-    trajectories: tuple[tuple[str, Path], ...]
+    trajectories: "list[tuple[str, RunFile]]"
     exports: tuple[str, ...]
     settings: Mapping[str, Any]
     description: Path | None = None

@@ -10,7 +10,18 @@ import click
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import cases_of, load, once_each, with_trajectories
-from marginaudit.reports.command.arguments import DATASETS, JSON, PAPER, TRAJECTORIES, AsksPapers, OneOfPapers, papers
+from marginaudit.reports.command.arguments import (
+    DATASETS,
+    JSON,
+    MAP,
+    PAPER,
+    TRAJECTORIES,
+    AsksPapers,
+    OneOfPapers,
+    mapped,
+    papers,
+    save_maps,
+)
 from marginaudit.reports.command.console import print_captioned, print_names, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import notify, print_json, print_text
@@ -22,6 +33,7 @@ from marginaudit.reports.processes import one_thread
 if TYPE_CHECKING:
     from marginaudit.claims.paper import Paper
     from marginaudit.claims.table import Table
+    from marginaudit.training.weight_files.run_file import RunFile
 
 
 def tables() -> "dict[str, tuple[Paper, Table]]":
@@ -43,6 +55,7 @@ def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
     help="Print the table in this file format; LaTeX needs the packages booktabs and longtable.",
 )
 @TRAJECTORIES
+@MAP
 @PAPER
 @JSON
 def table(
@@ -50,6 +63,7 @@ def table(
     datasets: tuple[str, ...],
     form: str | None,
     trajectories: tuple[tuple[str, Path], ...],
+    rules: tuple[str, ...],
     as_json: bool,
     **given: Any,
 ) -> int:
@@ -64,7 +78,9 @@ def table(
         print_names("tables", {name: f"{table.heading}." for name, (_, table) in known.items()}, as_json=as_json)
         return 0
     paper, chosen = known[name]
-    answers = _answers(paper, chosen, datasets, trajectories, given)
+    runs = mapped(trajectories, rules)
+    answers = _answers(paper, chosen, datasets, runs, given)
+    save_maps(run for _, run in runs)
     if as_json:
         print_json({"datasets": [{"name": dataset, name: answer} for dataset, answer in answers]})
         return 0
@@ -85,7 +101,7 @@ def _answers(
     paper: "Paper",
     table: "Table",
     datasets: Sequence[str],
-    trajectories: Sequence[tuple[str, Path]],
+    trajectories: Sequence[tuple[str, "RunFile"]],
     given: Mapping[str, Any],
 ) -> list[tuple[str, Any]]:
     """Name and table data of each dataset and each recorded run."""

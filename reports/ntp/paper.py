@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from marginaudit.claims.ntp.recorded_run import RecordedRun
     from marginaudit.claims.ntp.run import Run
     from marginaudit.orders.ntp import Dataset
+    from marginaudit.training.weight_files.run_file import RunFile
 
 BIBTEX = """@misc{huang2024nonasymptotic,
   title = {Non-asymptotic Convergence of Training Transformers for Next-token Prediction},
@@ -146,7 +147,12 @@ class NextTokenPaper(Paper):
         return far_from_realizable(dataset, origin)
 
     def conformity(
-        self, dataset: "Dataset", origin: str, file: Path, config: RecordedConfig, progress: Callable[[float], None]
+        self,
+        dataset: "Dataset",
+        origin: str,
+        file: "RunFile",
+        config: RecordedConfig,
+        progress: Callable[[float], None],
     ) -> "Conformity":
         """Compare a recorded run with Algorithm 1."""
         from marginaudit.claims.ntp.recorded_run import conformity

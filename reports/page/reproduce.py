@@ -1,6 +1,6 @@
 """Command that reproduces one row of a report."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marginaudit.claims.claim import Claim
 from marginaudit.claims.paper import Paper
@@ -9,6 +9,9 @@ from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.audit.sources import IN_PYTHON, Source
 from marginaudit.reports.shell import argument, joined
+
+if TYPE_CHECKING:
+    from marginaudit.training.weight_files.run_file import RunFile
 
 
 def settings_given(paper: Any, config: Any) -> list[str]:
@@ -34,10 +37,11 @@ def command(row: Row, source: Source, config: Any, claims_file: str | None, in_p
         data = ("data", f"data: {row.dataset}") if made_there else (repr(source.place), "")
         claim = ("claim", f"claim: {row.claim.id}") if own_claim else (repr(row.claim.id), "")
         note = ", ".join(filter(None, (data[1], claim[1])))
-        of_run = "" if run is None else f", trajectory={ {row.dataset: str(run)} }"
+        of_run = "" if run is None else f", trajectory={ {row.dataset: str(run)} }" + _map_given(run)
         return printable(f"audit({data[0]}, claims={claim[0]}{of_run}{_config_given(row.paper, config)})  # {note}")
     own = ["--claims", claims_file] if own_claim and claims_file is not None else []
     of_run_given = [] if run is None else ["--trajectory", f"{row.dataset}={run}"]
+    of_run_given += [word for rule in run.rules for word in ("--map", rule)] if run else []
     words = ["--claim", row.claim.id, *of_run_given, *own, *_paper_given(row.paper), *settings_given(row.paper, config)]
     return printable(f"marginaudit audit {dataset_argument(source)} {joined(words)}")
 
@@ -55,6 +59,10 @@ def _paper_given(paper: Paper) -> list[str]:
 def dataset_argument(source: Source) -> str:
     """Dataset as an argument of a command; for one made in Python, a name to be defined by the user first."""
     return "DATASET.json" if source.place == IN_PYTHON else argument(source.place)
+
+
+def _map_given(run: "RunFile") -> str:
+    return f", map={list(run.rules)}" if run.rules else ""
 
 
 def _config_given(paper: Any, config: Any) -> str:

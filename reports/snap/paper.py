@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marginaudit.claims.answers.results import Lists, Trained
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from marginaudit.claims.snap.recorded_run import RecordedClassRun
     from marginaudit.claims.snap.run import ClassRun
     from marginaudit.orders.snap import SequenceClasses
+    from marginaudit.training.weight_files.run_file import RunFile
 
 BIBTEX = """@misc{tian2023scan,
   title = {Scan and Snap: Understanding Training Dynamics and Token Composition in 1-layer Transformer},
@@ -108,7 +108,7 @@ class ScanAndSnapPaper(Paper):
         self,
         dataset: "SequenceClasses",
         origin: str,
-        file: Path,
+        file: "RunFile",
         config: RecordedClassConfig,
         progress: Callable[[float], None],
     ) -> "Conformity":

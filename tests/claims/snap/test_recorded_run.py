@@ -25,6 +25,7 @@ from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.record import Recorder
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.python import Report
+from marginaudit.training.weight_files.run_file import RunFile
 from tests.claims.snap.samples import on
 from tests.command_line import Command
 from tests.third_paper.paper import PAPER as THIRD
@@ -264,7 +265,9 @@ def test_facts_and_records_of_classes_that_share_all_tokens(tmp_path: Path) -> N
 
 
 def test_a_paper_without_recorded_runs(tmp_path: Path) -> None:
-    source = Source(THIRD.kind.cases["three-numbers"](), THIRD, "three-numbers", trajectory=tmp_path / "run.npz")
+    source = Source(
+        THIRD.kind.cases["three-numbers"](), THIRD, "three-numbers", trajectory=RunFile(tmp_path / "run.npz")
+    )
     with pytest.raises(InputError, match=r"run\.npz: got a trajectory of .*, expected one of a paper that judges rec"):
         source.run(THIRD.config(), lambda _: None)
 

@@ -33,6 +33,7 @@ from marginaudit.reports.page.theorems import (
     statement_names,
     theorem,
 )
+from marginaudit.training.weight_files.run_file import RunFile
 
 NTP, SNAP = PAPERS
 
@@ -227,10 +228,12 @@ def test_a_rows_command_has_the_settings_that_are_not_the_usual() -> None:
     mine = replace(row("ntp.lemma4"), claim=replace(LEDGER["ntp.lemma4"], id="mine.first"))
     assert command(mine, file("d.json"), usual, "mine.py").endswith("--claim mine.first --claims mine.py")
     assert command(row("ntp.lemma4"), file("-d.txt"), usual, None) == "marginaudit audit ./-d.txt --claim ntp.lemma4"
-    recorded = replace(file("d.json"), trajectory=Path("run.npz"))
+    recorded = replace(file("d.json"), trajectory=RunFile(Path("run.npz")))
     assert command(row("ntp.lemma4"), recorded, usual, None) == (
         "marginaudit audit d.json --claim ntp.lemma4 --trajectory d=run.npz"
     )
+    recorded = replace(file("d.json"), trajectory=RunFile(Path("ckpts"), ("W_kq = k.T @ q",)))
+    assert command(row("ntp.lemma4"), recorded, usual, None).endswith("--trajectory d=ckpts --map 'W_kq = k.T @ q'")
 
 
 @pytest.mark.parametrize(

@@ -171,15 +171,19 @@ def _weights(record: Recorded, kept: Sequence[int]) -> Iterator[tuple[int, Float
 def _inside(record: Recorded, kept: Sequence[int], enter: Callable[[Floats], Entered]) -> bool:
     """Whether all weights lie in a space, up to the rounding of W E^T in entries outside of it."""
     share = (len(record.weights[0]) + 8) * (record.roundoff + EPS)
-    return all(enter(W)[1] <= share * np.linalg.norm(W) for _, W in _weights(record, kept))
+    return all(
+        enter(W)[1] <= share * np.linalg.norm(W) + np.linalg.norm(record.excess(i))
+        for i, (_, W) in zip(kept, _weights(record, kept), strict=True)
+    )
 
 
 def _as_recorded(iterate: Iterate, record: Recorded, kept: Sequence[int], enter: Callable[[Floats], Entered]) -> States:
     """States of a run that is not Algorithm 1, with their own rounding; rho is W, as the steps are unknown."""
-    for t, W in _weights(record, kept):
+    for i, (t, W) in zip(kept, _weights(record, kept), strict=True):
         inside, outside = enter(W)
         found = iterate.placed(0, inside)
-        found.local_error = float(np.hypot(outside, (record.roundoff + 8 * EPS) * np.linalg.norm(W)))
+        written = (record.roundoff + 8 * EPS) * np.linalg.norm(W) + np.linalg.norm(record.excess(i))
+        found.local_error = float(np.hypot(outside, written))
         yield t, found
 
 

@@ -104,9 +104,14 @@ def followed(
             bar = SAFETY * float(np.sqrt(np.count_nonzero(there - W)) * np.linalg.norm(here - there))
         known = known and not np.isnan(bar)  # weights beyond the file's precision have no bar
         length = float(np.linalg.norm(recorded - W))
-        written = u * float(np.linalg.norm(W) + 2 * np.linalg.norm(recorded))
+        written = u * float(np.linalg.norm(W) + 2 * np.linalg.norm(recorded)) + _excess(run, i)
         yield Row(t, recorded - here, (bar + written if t else 0.0) if known else inf, here - W, length, written)
         W, before = recorded, t
+
+
+def _excess(run: Recorded, i: int) -> float:
+    """Rounding of two records that are products, beyond one rounding of their entries."""
+    return sum(float(np.linalg.norm(run.excess(k))) for k in (i - 1, i) if k >= 0)
 
 
 def algorithm1_row(stage: Stage, run: Recorded, i: int) -> Row:

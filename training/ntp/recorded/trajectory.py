@@ -1,14 +1,13 @@
 """A recorded trajectory of both stages of Algorithm 1."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
+from os import PathLike
 
-from marginaudit.orders import InputError, shown_path
+from marginaudit.orders import InputError
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.start import step_sizes
-from marginaudit.training.recorded_weights import Recorded, positive, read_arrays, recorded
-
-ARRAYS = ("step1", "W_ov", "step2", "W_kq", "lr1", "lr2")
+from marginaudit.training.recorded_weights import Recorded
+from marginaudit.training.weight_files.run_file import Target, as_run_file, read_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,20 +36,19 @@ class Trajectory:
         return step_sizes(dataset.V, self.lr1, self.lr2)
 
 
-def read_trajectory(path: Path, dataset: Dataset) -> Trajectory:
-    """Read the trajectory of one or both stages from a file.
+def read_trajectory(file: str | PathLike[str], dataset: Dataset) -> Trajectory:
+    """Read the trajectory of one or both stages from a file or a folder of checkpoints.
 
     Raises
     ------
     InputError
-        The file cannot be read, is no .npz file of such arrays, or belongs to another dataset.
+        The file cannot be read, holds no such weights, or belongs to another dataset.
     """
-    arrays, where = read_arrays(path, ARRAYS), shown_path(path)
+    run = as_run_file(file)
     V, d = dataset.embeddings.shape
-    stages: list[Recorded | None] = [
-        recorded(where, arrays, steps, name, shape) if {steps, name} & set(arrays) else None
-        for steps, name, shape in (("step1", "W_ov", (V, d)), ("step2", "W_kq", (d, d)))
-    ]
-    if stages == [None, None]:
-        raise InputError(where, got="no stage", expected="step1 with W_ov, step2 with W_kq, or both")
-    return Trajectory(stages[0], stages[1], positive(where, arrays, "lr1"), positive(where, arrays, "lr2"))
+    targets = {"W_ov": Target("step1", ((V, d),)), "W_kq": Target("step2", ((d, d),))}
+    found = read_weights(run, targets, ("lr1", "lr2"))
+    if not found.records:
+        raise InputError(run.where, got="no stage", expected="step1 with W_ov, step2 with W_kq, or both")
+    records, scalars = found.records, found.scalars
+    return Trajectory(records.get("W_ov"), records.get("W_kq"), scalars.get("lr1"), scalars.get("lr2"))

@@ -183,7 +183,8 @@ def steps(decoder: Recorded, attention: Recorded, first: int = 1) -> Iterator[tu
 def _change(run: Recorded, i: int) -> WeightChange:
     before, after = (np.asarray(run.weights[k], dtype=np.float64) for k in (i - 1, i))
     u = run.roundoff + UNIT_ROUNDOFF
-    return WeightChange(u, before, after - before, u * (np.abs(before) + np.abs(after)) + run.least)
+    written = u * (np.abs(before) + np.abs(after)) + run.excess(i - 1) + run.excess(i)
+    return WeightChange(u, before, after - before, written + run.least)
 
 
 def shown_sequence(tokens: Tokens, step: Step, rule: Rule, n: int | None = None) -> Sequence | None:

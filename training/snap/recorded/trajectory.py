@@ -2,20 +2,19 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from os import PathLike
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders import InputError, shown_path
+from marginaudit.orders import InputError
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.approximation import Approximation
-from marginaudit.training.recorded_weights import Recorded, read_arrays, recorded
+from marginaudit.training.recorded_weights import Recorded
 from marginaudit.training.snap.attention.logits import Logits
-
-ARRAYS = ("step", "Y", "Z")
+from marginaudit.training.weight_files.run_file import Target, as_run_file
+from marginaudit.training.weight_files.run_file import read_weights as read_targets
 
 MOST_RECORDS, MOST_NUMBERS = 2000, 20_000_000
 """Limits on the measured records, and on their entries of z and E in total; at least two are measured."""
@@ -38,8 +37,10 @@ class ClassTrajectory:
     step : (n,) array
     z : Approximation, shape (n, pairs)
         With an error of one rounding to the file's precision.
-    Y : tuple of n (M, M) or (K, M) arrays
-        Decoder, [token, token], or logits Y^T f_n of each class.
+    decoder : Recorded
+        Y (M, M), [token, token], or logits Y^T f_n (K, M) of each class.
+    kept : (n,) array
+        Records of the decoder at these steps.
     precision : str
         Precision of Z.
     """
@@ -47,7 +48,8 @@ class ClassTrajectory:
     logits: Logits
     step: NDArray[np.int64]
     z: Approximation
-    Y: tuple[NDArray[Any], ...]
+    decoder: Recorded
+    kept: NDArray[np.int64]
     precision: str
 
     @property
@@ -82,7 +84,8 @@ class ClassTrajectory:
         data, own = self.logits.data, np.arange(self.logits.data.K)
         rows, following = ([data.index[token] for token in names] for names in (data.contextual, data.next_tokens))
         found = []
-        for z, Y in zip(self.z.value, self.Y, strict=True):
+        for z, i in zip(self.z.value, self.kept, strict=True):
+            Y = self.decoder.weights[i]
             with np.errstate(over="ignore", invalid="ignore"):  # shown as null
                 if len(Y) == data.K != data.M:
                     w = Y.astype(np.float64)
@@ -93,7 +96,7 @@ class ClassTrajectory:
         return np.array(found)
 
 
-def read_class_trajectory(path: Path, dataset: SequenceClasses) -> ClassTrajectory:
+def read_class_trajectory(file: str | PathLike[str], dataset: SequenceClasses) -> ClassTrajectory:
     """Read a trajectory: rows of Z are queries, and tokens are in the order of `SequenceClasses.tokens`.
 
     Raises
@@ -101,8 +104,8 @@ def read_class_trajectory(path: Path, dataset: SequenceClasses) -> ClassTrajecto
     InputError
         The file cannot be read, is no .npz file of such arrays, or belongs to another dataset.
     """
-    decoder, attention = read_weights(path, dataset)
-    K, where = dataset.K, shown_path(path)
+    decoder, attention = read_weights(file, dataset)
+    K, where = dataset.K, as_run_file(file).where
     logits = Logits(dataset)
     kept = _kept(len(attention.step), len(logits.names) + K * K)
     z = _z(logits, attention, kept)
@@ -112,12 +115,13 @@ def read_class_trajectory(path: Path, dataset: SequenceClasses) -> ClassTrajecto
         logits=logits,
         step=attention.step[kept],
         z=z,
-        Y=tuple(decoder.weights[i] for i in kept),
+        decoder=decoder,
+        kept=kept,
         precision=attention.precision,
     )
 
 
-def read_weights(path: Path, dataset: SequenceClasses) -> tuple[Recorded, Recorded]:
+def read_weights(file: str | PathLike[str], dataset: SequenceClasses) -> tuple[Recorded, Recorded]:
     """Read Y and Z of a file at all its steps.
 
     Raises
@@ -125,12 +129,12 @@ def read_weights(path: Path, dataset: SequenceClasses) -> tuple[Recorded, Record
     InputError
         See `read_class_trajectory`.
     """
-    arrays, where = read_arrays(path, ARRAYS), shown_path(path)
-    if missing := [name for name in ARRAYS if name not in arrays]:
-        raise InputError(where, got=f"no {', '.join(missing)}", expected="step, Y and Z of sequence classes")
-    M, K = dataset.M, dataset.K
-    decoder = recorded(where, arrays, "step", "Y", (M, M), (K, M))
-    return decoder, recorded(where, arrays, "step", "Z", (len(dataset.queries), M))
+    run, M, K = as_run_file(file), dataset.M, dataset.K
+    targets = {"Y": Target("step", ((M, M), (K, M))), "Z": Target("step", ((len(dataset.queries), M),))}
+    found = read_targets(run, targets).records
+    if missing := [name for name in targets if name not in found]:
+        raise InputError(run.where, got=f"no {', '.join(missing)}", expected="step, Y and Z of sequence classes")
+    return found["Y"], found["Z"]
 
 
 def _kept(count: int, numbers: int) -> NDArray[np.int64]:
@@ -143,4 +147,6 @@ def _z(logits: Logits, attention: Recorded, kept: NDArray[np.int64]) -> Approxim
     columns = np.array([logits.data.index[token] for token in logits.data.contextual], dtype=np.int64)
     query, token = logits.pairs
     z = np.array([attention.weights[i][query, columns[token]] for i in kept], dtype=np.float64)
-    return Approximation(z, attention.roundoff * np.abs(z) + LEAST_CHANGE)
+    full = np.zeros(attention.weights.shape[1:])
+    excess = np.array([(full + attention.excess(i))[query, columns[token]] for i in kept])
+    return Approximation(z, attention.roundoff * np.abs(z) + excess + LEAST_CHANGE)
