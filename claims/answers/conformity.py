@@ -7,6 +7,8 @@ from typing import Any
 from marginaudit.orders import counted
 from marginaudit.training.departure import Departure, StageComparison
 
+UNKNOWN = "none of those that are tested"
+
 
 @dataclass(frozen=True)
 class Conformity:
@@ -21,6 +23,8 @@ class Conformity:
     place : callable, departure -> its place in words (stage, step and token)
     assumed : str
         Assumptions of the comparison, after a comma; "" for none.
+    sampled : bool
+        Whether the algorithm draws samples, so that audits carry statements over from any recorded run.
     """
 
     dataset: str
@@ -29,6 +33,7 @@ class Conformity:
     algorithm: str
     place: Callable[[Departure], str]
     assumed: str = ""
+    sampled: bool = False
 
     @property
     def departs_at(self) -> Departure | None:
@@ -61,9 +66,31 @@ class Conformity:
         rules = [stage.rule(self.algorithm) for stage in self.stages]
         return next((rule for rule in rules if rule != self.algorithm), self.algorithm)
 
+    def answer(self, command: str) -> str:
+        """Records decided, what was found, which rows an audit carries over, and the command of that audit."""
+        records, carried = counted(self.records, "record"), self.sampled or not self.premises_met
+        rows = "every row on its weights" if carried else "no row"
+        return (
+            f"{self.file}: {self.decided} of {records} decided; {self._found}; {rows} will be `carried over`; "
+            f"next: {command}"
+        )
+
+    @property
+    def _found(self) -> str:
+        at = self.departs_at
+        if at is None:
+            return f"{'all' if self.decided == self.records else 'these'} follow {self.algorithm}"
+        stage = next(one for one in self.stages if one.departs_at is at)
+        if not stage.goes_on:
+            return f"departs from {self.algorithm} at {self.place(at)}; cause: {at.cause or UNKNOWN}"
+        start = f"{at.cause or 'another first record'} at {self.place(at)}, then "
+        if stage.later is None:
+            return f"{start}follows {self.algorithm}"
+        return f"{start}departs at {self.place(stage.later)}; cause: {stage.later.cause or UNKNOWN}"
+
     @property
     def line(self) -> str:
-        """The result in one line."""
+        """The result in one line, with size and cause of departures."""
         stage = next((stage for stage in self.stages if stage.departs_at is not None), None)
         notes = "".join(f"; {stage.note}" for stage in self.stages if stage.note)
         if stage is None or stage.departs_at is None:
@@ -78,8 +105,8 @@ class Conformity:
         return found + notes
 
     def _words(self, at: Departure) -> str:
-        cause = at.cause or "none of those that are tested"
-        return f"{self.place(at)}: off by {at.error:.3g} where {at.explained} explains {at.bar:.3g}; cause: {cause}"
+        explained = f"off by {at.error:.3g} where {at.explained} explains {at.bar:.3g}"
+        return f"{self.place(at)}: {explained}; cause: {at.cause or UNKNOWN}"
 
     def as_document(self) -> dict[str, Any]:
         """The result in JSON."""

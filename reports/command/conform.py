@@ -1,5 +1,6 @@
 """`marginaudit conform`."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -7,13 +8,18 @@ from typing import Any
 import click
 
 from marginaudit.claims.values.json_data import finite
-from marginaudit.reports.audit.sources import comparing, load
+from marginaudit.reports.audit.sources import Source, comparing, load
 from marginaudit.reports.command.arguments import DATASET, JSON, MAP, PAPER, AsksPapers, papers, save_maps
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
-from marginaudit.reports.command.options import FilePath, configs, settings_options
+from marginaudit.reports.command.options import FilePath, configs, dashed, settings_options
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.usage import OneOf
+from marginaudit.reports.page.reproduce import dataset_argument
+from marginaudit.reports.shell import joined
 from marginaudit.training.weight_files.run_file import RunFile
+
+AUDITED = ("lr1", "lr2", "lr_y", "lr_z")
+"""Settings that audits of a recorded run take too."""
 
 
 @click.command(cls=AsksPapers, of_papers=partial(settings_options, "conform"))
@@ -27,7 +33,7 @@ def conform(dataset: str, file: Path, rules: tuple[str, ...], fail_on: str | Non
     """Compare a recorded run with the algorithm of the DATASET's paper.
 
     FILE is an .npz file written by marginaudit.record.Recorder, a .safetensors file, a checkpoint of PyTorch, or a
-    folder of checkpoints. Prints the first departing step and its cause.
+    folder of checkpoints. Prints the first departing step and its cause, and the command of an audit of FILE.
     """
     known = papers()
     source = load(dataset, known)
@@ -47,6 +53,14 @@ def conform(dataset: str, file: Path, rules: tuple[str, ...], fail_on: str | Non
         for at in (one.departs_at, one.later) if one.later is not None else (one.departs_at,):
             where = ("", "", "", "") if at is None else (at.step, at.token, at.error, at.bar)
             rows.append((one.stage, one.lr, one.records, one.decided, *where))
+    print_line(found.answer(_next(source, run, given)))
     print_table(f"{found.dataset}: {found.algorithm}, record by record", header, rows)
     print_line(found.line)
     return status
+
+
+def _next(source: Source, run: RunFile, given: Mapping[str, Any]) -> str:
+    """Command that judges the statements on the recorded run, with the step sizes given."""
+    sizes = [(dashed(name), str(value)) for name, value in given.items() if value is not None and name in AUDITED]
+    words = ["--trajectory", str(run), *(word for pair in sizes for word in pair)]
+    return f"marginaudit audit {dataset_argument(source)} {joined(words)}"

@@ -76,6 +76,37 @@ def test_from_another_start_the_next_steps_are_compared_too(command: Command) ->
         assert f"cause: another start than zero; from there on {later[name]}" in line
 
 
+def test_the_first_line_says_what_to_do_next(command: Command) -> None:
+    run(DATA, mistake=Mistake(start=0.125)).save("start.npz")
+    run(DATA, mistake=Mistake(start=0.125, momentum=0.9)).save("both.npz")
+    carried = "every row on its weights will be `carried over`; next: marginaudit audit example-1 --trajectory"
+    start = "another start than zero at stage 2, step 0, query S, then"
+    for arguments, line in (
+        (
+            ("good.npz",),
+            "good.npz: 52 of 52 records decided; all follow Algorithm 1; no row will be `carried over`; "
+            "next: marginaudit audit example-1 --trajectory good.npz",
+        ),
+        (
+            ("bad.npz",),
+            "bad.npz: 34 of 52 records decided; departs from Algorithm 1 at stage 2, step 2, query O; "
+            f"cause: momentum (0.9); {carried} bad.npz",
+        ),
+        (("start.npz",), f"start.npz: 52 of 52 records decided; {start} follows Algorithm 1; {carried} start.npz"),
+        (
+            ("both.npz",),
+            f"both.npz: 34 of 52 records decided; {start} departs at stage 2, step 2, query O; cause: momentum (0.9); "
+            f"{carried} both.npz",
+        ),
+        (
+            ("good.npz", "--lr2", "0.1"),
+            "good.npz: 33 of 52 records decided; departs from Algorithm 1 at stage 2, step 1, query O; "
+            f"cause: another step size (0.05); {carried} good.npz --lr2 0.1",
+        ),
+    ):
+        assert command("conform", "example-1", *arguments).out.splitlines()[0] == line
+
+
 def test_step_sizes_given_take_the_place_of_the_files(command: Command) -> None:
     found = command.json("conform", "example-1", "good.npz", "--lr1", "0.2", "--lr2", "0.1")
     assert [stage["lr"] for stage in found["stages"]] == [0.2, 0.1]
