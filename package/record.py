@@ -33,6 +33,7 @@ class Recorder:
         self._scalars = {name: _step_size(name, lr) for name, lr in (("lr1", lr1), ("lr2", lr2)) if lr is not None}
         self._steps: dict[str, list[int]] = {}
         self._weights: dict[str, list[NDArray[Any]]] = {}
+        self._batches: list[list[int]] = []
 
     def stage1(self, t: int, W_ov: Any) -> None:
         """Keep W_ov (V, d), [label, embedding], after ``t`` steps of stage 1."""
@@ -41,6 +42,16 @@ class Recorder:
     def stage2(self, t: int, W_kq: Any) -> None:
         """Keep W_kq (d, d), [key, query], after ``t`` steps of stage 2."""
         self._add("step2", t, W_kq=W_kq)
+
+    def batch(self, t: int, samples: Any) -> None:
+        """Keep the minibatch of step ``t`` = 1, 2, .. of stage 2: numbers of its samples in the dataset, one axis."""
+        given = samples.tolist() if hasattr(samples, "tolist") else list(samples)
+        size = len(self._batches[0]) if self._batches else len(given)
+        if _step("batch", t) != len(self._batches) + 1:
+            raise InputError("batch", got=f"step {t}", expected=f"step {len(self._batches) + 1}, as every step has one")
+        if not given or len(given) != size or not all(isinstance(one, int) and one >= 0 for one in given):
+            raise InputError(f"batch at step {t}", got=shown(given), expected="as many whole numbers at each step")
+        self._batches.append(given)
 
     def classes(self, t: int, Y: Any, Z: Any) -> None:
         """Keep the decoder Y, (M, M) or (K, M), and the attention Z (queries, M), after ``t`` steps on class data."""
@@ -59,12 +70,13 @@ class Recorder:
         if not self._steps:
             raise InputError("Recorder.save", got="no recorded step", expected="at least one")
         arrays = {name: np.stack(kept) for name, kept in self._weights.items()}
+        batches = {"batch": np.array(self._batches)} if self._batches else {}
         steps = {name: np.array(kept, dtype=np.int64) for name, kept in self._steps.items()}
         whole = Path(path)
         part = whole.with_name(f".{whole.name}.{uuid4().hex[:12]}.part")
         try:
             with part.open("xb") as file:
-                np.savez(file, allow_pickle=False, **steps, **arrays, **self._scalars)
+                np.savez(file, allow_pickle=False, **steps, **arrays, **batches, **self._scalars)
             part.replace(whole)
         except BaseException:
             part.unlink(missing_ok=True)

@@ -166,6 +166,7 @@ def audit(
     *,
     trajectory: str | PathLike[str] | Mapping[str, str | PathLike[str]] | None = None,
     map: str | Iterable[str] = (),
+    head: str = "",
     jobs: int = 1,
     claim_timeout: float = CLAIM_TIMEOUT,
 ) -> Report:
@@ -185,6 +186,8 @@ def audit(
         a dataset of its name.
     map : rules such as ``"W_kq = k.weight.T @ q.weight"``
         How matrices are computed from the tensors of these files; by default the map saved beside each.
+    head : "trained", "given" or "joint"
+        How W_ov of these files was trained: by stage 1, not at all, or jointly with W_kq; "" for what they show.
     jobs : int
         Datasets judged at a time. Above 1, workers judge them; the report repeats a worker's run if you access it.
     claim_timeout : float
@@ -216,19 +219,23 @@ def audit(
         values.accept(given, name)
     configs = configs_of(config, {paper.name: paper for paper in papers_of(sources)})
     named = trajectory if isinstance(trajectory, Mapping) else {} if trajectory is None else {"": trajectory}
-    recorded = [(name or Path(path).stem, _run_file(path, map)) for name, path in named.items()]
+    recorded = [(name or Path(path).stem, _run_file(path, map, head)) for name, path in named.items()]
     sources = distinct_names(with_trajectories(sources, recorded, configs), lambda _: None)
     judged = audit_datasets(sources, chosen, configs, Executor(jobs), claim_timeout=claim_timeout)
     return Report(judged.claims, judged.configs, judged.audited)
 
 
-def _run_file(file: str | PathLike[str], rules: str | Iterable[str]) -> "RunFile":
+def _run_file(file: str | PathLike[str], rules: str | Iterable[str], head: str) -> "RunFile":
     from marginaudit.training.weight_files.run_file import RunFile
 
-    return RunFile(Path(file), (rules,) if isinstance(rules, str) else tuple(rules))
+    if head not in ("", "trained", "given", "joint"):
+        raise InputError("head", got=shown(head), expected="trained, given or joint")
+    return RunFile(Path(file), (rules,) if isinstance(rules, str) else tuple(rules), head)
 
 
-def conform(data: Any, file: str | PathLike[str], *, map: str | Iterable[str] = (), **settings: Any) -> Conformity:
+def conform(
+    data: Any, file: str | PathLike[str], *, map: str | Iterable[str] = (), head: str = "", **settings: Any
+) -> Conformity:
     """Compare a recorded run with the algorithm of its dataset's paper, as ``marginaudit conform``.
 
     Parameters
@@ -239,6 +246,8 @@ def conform(data: Any, file: str | PathLike[str], *, map: str | Iterable[str] = 
         checkpoints.
     map : rules such as ``"W_kq = k.weight.T @ q.weight"``
         How matrices are computed from the file's tensors; by default the map saved beside the file.
+    head : "trained", "given" or "joint"
+        How W_ov was trained: by stage 1, not at all, or jointly with W_kq; "" for what the file shows.
     settings : options of ``marginaudit conform`` by name, such as ``lr1``
         Defaults are the file's settings, or else the paper's.
 
@@ -258,7 +267,7 @@ def conform(data: Any, file: str | PathLike[str], *, map: str | Iterable[str] = 
         if name not in settings_of(type(known)):
             got, expected = "no setting of that name", ", ".join(settings_of(type(known)))
             raise InputError(f"conform {shown(name)}", got=got, expected=expected)
-    return compare(_run_file(file, map), replace(known, **settings), lambda _: None)
+    return compare(_run_file(file, map, head), replace(known, **settings), lambda _: None)
 
 
 def _claims(

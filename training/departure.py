@@ -141,6 +141,8 @@ class StageComparison:
         The first departure among the next records.
     note : str
         Effect of the file's precision on undecided steps; "" if unknown.
+    declared : str
+        What the file declares of its training, if the comparison goes on with that; else "".
     """
 
     stage: int | str
@@ -152,6 +154,7 @@ class StageComparison:
     goes_on: bool = False
     later: Departure | None = None
     note: str = ""
+    declared: str = ""
 
     @property
     def premise_met(self) -> bool:
@@ -162,5 +165,7 @@ class StageComparison:
         """Rule of the steps after the first record: the algorithm's name, or a cause; None if unknown."""
         last = self.later if self.goes_on else self.departs_at
         if last is not None:
-            return last.cause
-        return algorithm if self.decided == self.records or self.decided > 1 else None
+            found = last.cause
+        else:
+            found = algorithm if self.decided == self.records or self.decided > 1 else None
+        return f"{found}; {self.declared}" if found and self.declared else found

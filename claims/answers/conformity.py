@@ -23,8 +23,8 @@ class Conformity:
     place : callable, departure -> its place in words (stage, step and token)
     assumed : str
         Assumptions of the comparison, after a comma; "" for none.
-    sampled : bool
-        Whether the algorithm draws samples, so that audits carry statements over from any recorded run.
+    carried : bool
+        Whether audits carry statements over from a conforming run too: it draws samples, or its W_ov is not trained.
     """
 
     dataset: str
@@ -33,7 +33,7 @@ class Conformity:
     algorithm: str
     place: Callable[[Departure], str]
     assumed: str = ""
-    sampled: bool = False
+    carried: bool = False
 
     @property
     def departs_at(self) -> Departure | None:
@@ -48,7 +48,7 @@ class Conformity:
     @property
     def premises_met(self) -> bool:
         """Whether the whole run is known to follow the paper's algorithm."""
-        return all(stage.premise_met for stage in self.stages)
+        return not self.carried and all(stage.premise_met for stage in self.stages)
 
     @property
     def records(self) -> int:
@@ -68,7 +68,7 @@ class Conformity:
 
     def answer(self, command: str) -> str:
         """Records decided, what was found, which rows an audit carries over, and the command of that audit."""
-        records, carried = counted(self.records, "record"), self.sampled or not self.premises_met
+        records, carried = counted(self.records, "record"), not self.premises_met
         rows = "every row on its weights" if carried else "no row"
         return (
             f"{self.file}: {self.decided} of {records} decided; {self._found}; {rows} will be `carried over`; "

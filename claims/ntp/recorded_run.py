@@ -43,7 +43,7 @@ class RecordedRun(Run):
         first, second = self.trajectory.stage1, self.trajectory.stage2
         own = replace(
             config,
-            steps1=STEPS1 if first is None else int(first.step[-1]),
+            steps1=STEPS1 if first is None or self.trajectory.head != "trained" else int(first.step[-1]),
             steps2=0 if second is None else int(second.step[-1]),
             lr1=self.trajectory.lr1,
             lr2=self.trajectory.lr2,
@@ -96,14 +96,19 @@ class RecordedRun(Run):
         """Both stages at the recorded weights, for statements about stage 2; W_kq alone if W_ov is unknown."""
         found, reason = self.trained, self._no_ov
         at = self.conformity.departs_at
-        if not reason and at is not None and at.stage == 1 and not found.common_margin:
-            reason = "stage 1 of the trajectory departs, and the margins of its W_ov are not one"
+        if not reason and not found.common_margin:
+            if self.trajectory.head == "given":
+                reason = "W_ov is given, and the margins of its columns are not one"
+            elif at is not None and at.stage == 1:
+                reason = "stage 1 of the trajectory departs, and the margins of its W_ov are not one"
         return without_ov(found, reason) if reason else found
 
     @property
     def _no_ov(self) -> str:
         """Reason why the W_ov of stage 2 is unknown; "" if known."""
         last = self.conformity.stages[-1]
+        if self.trajectory.head == "joint":
+            return "W_ov is not frozen in stage 2 of the trajectory"
         if self.trajectory.stage1 is None and not last.premise_met:
             return "the file has no W_ov, which is known only of a trajectory that is decided to be Algorithm 1's"
         if last.stage == 2 and str(last.rule("Algorithm 1")).startswith(NOT_FROZEN):
@@ -138,7 +143,9 @@ class RecordedRun(Run):
         self.ask_premise()
 
     def _record(self, stage: Literal[1, 2]) -> Recorded | None:
-        return self.trajectory.stage1 if stage == 1 else self.trajectory.stage2
+        if stage == 2:
+            return self.trajectory.stage2
+        return self.trajectory.stage1 if self.trajectory.head == "trained" else None
 
     @property
     def trained(self) -> Training:
@@ -232,11 +239,11 @@ def conformity(
     """
     data = trainable(dataset, origin)
     trajectory = read_trajectory(file, data).with_step_sizes(config.lr1, config.lr2)
-    recorded = trajectory.stage1
-    if config.steps1 is not None and recorded is not None and config.steps1 not in recorded.step:
-        got = f"no record of step {config.steps1}, from which W_ov was frozen"
+    recorded, steps1 = trajectory.stage1, config.steps1 if trajectory.head == "trained" else None
+    if steps1 is not None and recorded is not None and steps1 not in recorded.step:
+        got = f"no record of step {steps1}, from which W_ov was frozen"
         raise InputError(f"{shown_path(fspath(file))}: step1", got=got, expected="one of its steps, or no stage 1")
-    return _compared(data, file, trajectory, progress, config.steps1)
+    return _compared(data, file, trajectory, progress, steps1)
 
 
 def _compared(
@@ -250,7 +257,9 @@ def _compared(
     found = tuple(compared(data, trajectory, progress=progress, steps1=steps1))
     after = STEPS1 if steps1 is None else steps1
     assumed = f", W_ov being Algorithm 1's after {after} steps" if found[0].stage == 2 else ""
-    return Conformity(printable(data.name), shown_path(fspath(file)), found, "Algorithm 1", _place, assumed)
+    assumed = {"given": ", W_ov as given", "joint": ""}.get(trajectory.head, assumed)
+    frozen = trajectory.head == "trained"
+    return Conformity(printable(data.name), shown_path(fspath(file)), found, "Algorithm 1", _place, assumed, not frozen)
 
 
 def _place(at: Departure) -> str:

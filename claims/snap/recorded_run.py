@@ -130,4 +130,4 @@ def conformity(
         raise InputError(f"{shown_path(fspath(file))}: Y", got=f"shape {decoder.weights.shape}", expected=expected)
     found = compared_classes(dataset, decoder, attention, config.eta_Y, config.eta_Z, progress)
     algorithm = "SGD on one sequence a step"
-    return Conformity(printable(dataset.name), shown_path(fspath(file)), tuple(found), algorithm, _place, sampled=True)
+    return Conformity(printable(dataset.name), shown_path(fspath(file)), tuple(found), algorithm, _place, carried=True)

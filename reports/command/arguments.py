@@ -47,11 +47,21 @@ MAP = click.option(
 )
 
 
-def mapped(trajectories: Iterable[tuple[str, Path]], rules: Sequence[str]) -> "list[tuple[str, RunFile]]":
-    """Recorded runs with their map."""
+HEAD = click.option(
+    "--head",
+    type=OneOf(["trained", "given", "joint"]),
+    help="How W_ov of the recorded run was trained: by stage 1, not at all, or jointly with W_kq.  [default: what FILE "
+    "shows]",
+)
+
+
+def mapped(
+    trajectories: Iterable[tuple[str, Path]], rules: Sequence[str], head: str | None
+) -> "list[tuple[str, RunFile]]":
+    """Recorded runs with their map and head."""
     from marginaudit.training.weight_files.run_file import RunFile
 
-    return [(name, RunFile(path, tuple(rules))) for name, path in trajectories]
+    return [(name, RunFile(path, tuple(rules), head or "")) for name, path in trajectories]
 
 
 def save_maps(runs: "Iterable[RunFile]") -> None:

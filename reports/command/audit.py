@@ -14,6 +14,7 @@ from marginaudit.reports.command.arguments import (
     CHOSEN,
     CLAIMS,
     DATASETS,
+    HEAD,
     JSON,
     MAP,
     ONLY_MINE,
@@ -87,6 +88,7 @@ def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
 )
 @TRAJECTORIES
 @MAP
+@HEAD
 @CHOSEN
 @CLAIMS
 @ONLY_MINE
@@ -116,6 +118,7 @@ def audit(
     only_mine: bool,
     trajectories: tuple[tuple[str, Path], ...],
     rules: tuple[str, ...],
+    head: str | None,
     exports: tuple[str, ...],
     out: Path,
     fail_on: str | None,
@@ -139,7 +142,9 @@ def audit(
     from marginaudit.reports.study.executor import Executor
     from marginaudit.reports.study.store import user_cache
 
-    arguments = Asked(datasets, name, patterns, claims_file, only_mine, mapped(trajectories, rules), exports, given)
+    arguments = Asked(
+        datasets, name, patterns, claims_file, only_mine, mapped(trajectories, rules, head), exports, given
+    )
     asked = completed(arguments, papers())
     sources, claims, config = _planned(asked)
     save_maps(run for _, run in asked.trajectories)

@@ -9,7 +9,7 @@ import click
 
 from marginaudit.claims.values.json_data import finite
 from marginaudit.reports.audit.sources import Source, comparing, load
-from marginaudit.reports.command.arguments import DATASET, JSON, MAP, PAPER, AsksPapers, papers, save_maps
+from marginaudit.reports.command.arguments import DATASET, HEAD, JSON, MAP, PAPER, AsksPapers, papers, save_maps
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, configs, dashed, settings_options
 from marginaudit.reports.command.output import print_json
@@ -26,10 +26,13 @@ AUDITED = ("lr1", "lr2", "lr_y", "lr_z")
 @DATASET
 @click.argument("file", metavar="FILE", type=FilePath())
 @MAP
+@HEAD
 @PAPER
 @click.option("--fail-on", type=OneOf(["departs"]), help="Exit with status 1 if a step departs.")
 @JSON
-def conform(dataset: str, file: Path, rules: tuple[str, ...], fail_on: str | None, as_json: bool, **given: Any) -> int:
+def conform(
+    dataset: str, file: Path, rules: tuple[str, ...], head: str | None, fail_on: str | None, as_json: bool, **given: Any
+) -> int:
     """Compare a recorded run with the algorithm of the DATASET's paper.
 
     FILE is an .npz file written by marginaudit.record.Recorder, a .safetensors file, a checkpoint of PyTorch, or a
@@ -39,7 +42,7 @@ def conform(dataset: str, file: Path, rules: tuple[str, ...], fail_on: str | Non
     source = load(dataset, known)
     compare = comparing(source)
     config = configs("conform", [source.paper], known, given)[source.paper.name]
-    run = RunFile(file, rules)
+    run = RunFile(file, rules, head or "")
     with progress_bar(total=1.0) as bar:
         found = compare(run, config, bar.reach)
     save_maps([run])
@@ -62,5 +65,6 @@ def conform(dataset: str, file: Path, rules: tuple[str, ...], fail_on: str | Non
 def _next(source: Source, run: RunFile, given: Mapping[str, Any]) -> str:
     """Command that judges the statements on the recorded run, with the step sizes given."""
     sizes = [(dashed(name), str(value)) for name, value in given.items() if value is not None and name in AUDITED]
-    words = ["--trajectory", str(run), *(word for pair in sizes for word in pair)]
+    head = ["--head", run.head] if run.head else []
+    words = ["--trajectory", str(run), *head, *(word for pair in sizes for word in pair)]
     return f"marginaudit audit {dataset_argument(source)} {joined(words)}"

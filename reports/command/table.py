@@ -12,6 +12,7 @@ from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import cases_of, load, once_each, with_trajectories
 from marginaudit.reports.command.arguments import (
     DATASETS,
+    HEAD,
     JSON,
     MAP,
     PAPER,
@@ -56,6 +57,7 @@ def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
 )
 @TRAJECTORIES
 @MAP
+@HEAD
 @PAPER
 @JSON
 def table(
@@ -64,6 +66,7 @@ def table(
     form: str | None,
     trajectories: tuple[tuple[str, Path], ...],
     rules: tuple[str, ...],
+    head: str | None,
     as_json: bool,
     **given: Any,
 ) -> int:
@@ -78,7 +81,7 @@ def table(
         print_names("tables", {name: f"{table.heading}." for name, (_, table) in known.items()}, as_json=as_json)
         return 0
     paper, chosen = known[name]
-    runs = mapped(trajectories, rules)
+    runs = mapped(trajectories, rules, head)
     answers = _answers(paper, chosen, datasets, runs, given)
     save_maps(run for _, run in runs)
     if as_json:

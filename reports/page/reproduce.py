@@ -42,6 +42,7 @@ def command(row: Row, source: Source, config: Any, claims_file: str | None, in_p
     own = ["--claims", claims_file] if own_claim and claims_file is not None else []
     of_run_given = [] if run is None else ["--trajectory", f"{row.dataset}={run}"]
     of_run_given += [word for rule in run.rules for word in ("--map", rule)] if run else []
+    of_run_given += ["--head", run.head] if run and run.head else []
     words = ["--claim", row.claim.id, *of_run_given, *own, *_paper_given(row.paper), *settings_given(row.paper, config)]
     return printable(f"marginaudit audit {dataset_argument(source)} {joined(words)}")
 
@@ -62,7 +63,7 @@ def dataset_argument(source: Source) -> str:
 
 
 def _map_given(run: "RunFile") -> str:
-    return f", map={list(run.rules)}" if run.rules else ""
+    return (f", map={list(run.rules)}" if run.rules else "") + (f", head={run.head!r}" if run.head else "")
 
 
 def _config_given(paper: Any, config: Any) -> str:

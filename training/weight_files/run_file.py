@@ -44,6 +44,8 @@ HALF = ("bfloat16", "float16")
 MOST_HASHED = 2_000_000_000
 """Largest folder of which all contents are hashed, in bytes."""
 
+NO_TENSOR = Tensor((), "float64", lambda: np.zeros(()))
+
 KEPT = 4
 """Matrices kept of a run that is read checkpoint by checkpoint."""
 
@@ -65,10 +67,13 @@ class RunFile(PathLike[str]):
         A file, or a folder of checkpoints.
     rules : tuple of str
         The map; () for the one saved beside the file, or none.
+    head : {"", "trained", "given", "joint"}
+        How W_ov was trained: by stage 1, not at all, or jointly with W_kq; "" for what the file shows.
     """
 
     path: Path
     rules: tuple[str, ...] = ()
+    head: str = ""
 
     def __fspath__(self) -> str:
         return str(self.path)
@@ -89,7 +94,7 @@ class RunFile(PathLike[str]):
         OSError
             A file cannot be read.
         """
-        lines = self.rules or saved_lines(self.path) or ()
+        lines = [*(self.rules or saved_lines(self.path) or ()), *([f"--head {self.head}"] if self.head else [])]
         if self.path.is_file() and not lines:
             return _digest(self.path)
         files = [self.path] if self.path.is_file() else [one for each in checkpoints(self.path) for one in each.files]
@@ -137,15 +142,18 @@ def as_run_file(file: str | PathLike[str]) -> RunFile:
 
 
 class Weights(NamedTuple):
-    """The weights of a run by target, its scalars, and whether all weights are of the same checkpoints."""
+    """The weights of a run by target, scalars, other arrays, and whether all weights are of the same checkpoints."""
 
     records: dict[str, Recorded]
     scalars: dict[str, float | None]
+    others: dict[str, NDArray[Any]]
     one_clock: bool
 
 
-def read_weights(run: RunFile, targets: Mapping[str, Target], scalars: tuple[str, ...] = ()) -> Weights:
-    """Read the weights of an algorithm, by the map, or by their names.
+def read_weights(
+    run: RunFile, targets: Mapping[str, Target], scalars: tuple[str, ...] = (), others: tuple[str, ...] = ()
+) -> Weights:
+    """Read the weights of an algorithm, by the map, or by their names; ``others`` are arrays that may be there.
 
     Raises
     ------
@@ -158,29 +166,34 @@ def read_weights(run: RunFile, targets: Mapping[str, Target], scalars: tuple[str
     tensors = read_tensors(run.path)
     known = (*dict.fromkeys(name for target, one in targets.items() for name in (one.clock, target)), *scalars)
     if not rules and set(known) & set(tensors):
-        return _by_name(run.where, tensors, targets, known, scalars)
-    return _mapped(run, rules, targets, None, tensors)
+        found = _by_name(run, tensors, targets, (*known, *others), scalars)
+    else:
+        found = _mapped(run, rules, targets, None, tensors)
+    return found._replace(others={name: tensors[name].stored() for name in others if name in tensors})
 
 
 def _by_name(
-    where: str,
+    run: RunFile,
     tensors: Mapping[str, Tensor],
     targets: Mapping[str, Target],
     known: tuple[str, ...],
     scalars: tuple[str, ...],
 ) -> Weights:
     """Arrays named as `marginaudit.record.Recorder` names them."""
+    where = run.where
     for name in tensors:
         if name not in known:
             raise InputError(where, got=f"an array {shown(name)}", expected=f"only {', '.join(known)}")
     arrays = {name: _single(one) for name, one in tensors.items()}
+    if run.head == "given" and len(tensors.get("W_ov", NO_TENSOR).shape) == 2:
+        arrays |= {"W_ov": arrays["W_ov"][np.newaxis], "step1": np.array([0])}
     records = {}
     for name, one in targets.items():
         if {one.clock, name} & set(arrays):
             found = recorded(where, arrays, one.clock, name, *one.shapes)
             half = tensors[name].dtype if tensors[name].dtype in HALF else None
             records[name] = replace(found, declared=half)
-    return Weights(records, {name: positive(where, arrays, name) for name in scalars}, one_clock=False)
+    return Weights(records, {name: positive(where, arrays, name) for name in scalars}, {}, one_clock=False)
 
 
 def _single(tensor: Tensor) -> NDArray[Any]:
@@ -267,7 +280,8 @@ def _mapped(
         of = source or _stacked(run.where, tensors, clock) or Folder(run.where, checkpoints(run.path))
         record = MappedRecord(of.step, MappedMatrices(rule, of))  # type: ignore[arg-type]
         records[rule.target] = checked(run.where, record, clock, rule.target, *shapes)
-    return Weights(records, {}, one_clock=source is not None)
+    clocks = [record.step for record in records.values()]
+    return Weights(records, {}, {}, one_clock=all(np.array_equal(clocks[0], step) for step in clocks))
 
 
 def _stacked(where: str, tensors: Mapping[str, Tensor], clock: str) -> Stacked | None:

@@ -279,7 +279,7 @@ def _decay(lr: float) -> Iterator[CandidateRule]:
 def _gradient(stage: Stage, run: Recorded, i: int) -> Floats:
     """Gradient of the step to record ``i``."""
     W = np.asarray(run.weights[i - 1], np.float64) if i else np.zeros(run.weights.shape[1:])
-    return stage.gradient(W).value
+    return stage.at(int(run.step[i - 1]) if i else 0).gradient(W).value
 
 
 def _epsilon(stage: Stage, run: Recorded, i: int) -> float:
@@ -301,8 +301,8 @@ def _fitted_weights(stage: Stage, run: Recorded, i: int) -> Floats | None:
         return None
     gradients: list[Floats] = []
     changes: list[Floats] = []
-    for W, after in single_steps(run, i, i + TOGETHER):
-        gradients.append(_by_class(stage, W)[0])
+    for t, W, after in single_steps(run, i, i + TOGETHER):
+        gradients.append(_by_class(stage.at(t), W)[0])
         changes.append((after - W).reshape(-1, 1) / stage.lr)
     if not changes:
         return None
@@ -323,8 +323,8 @@ def minibatch(stage: Stage, run: Recorded, i: int) -> bool:
     classes, rng, chance = stage.loss.classes, np.random.default_rng(0), 1.0
     if classes > MOST:
         return False
-    for W, after in single_steps(run, i, i + TOGETHER):
-        (gradients, rounding), change = _by_class(stage, W), (after - W).ravel()
+    for t, W, after in single_steps(run, i, i + TOGETHER):
+        (gradients, rounding), change = _by_class(stage.at(t), W), (after - W).ravel()
         weights, apart = nnls(gradients, -change)
         size = float(np.linalg.norm(change))
         if size == 0:
@@ -349,10 +349,10 @@ def muon(stage: Stage, run: Recorded, i: int, origin: int) -> float | None:
     taken = list(single_steps(run, origin, i + TOGETHER))
     if len(taken) < i - origin + FEWEST:
         return None
-    gradients = [stage.gradient(W).value for W, _ in taken]
+    gradients = [stage.at(t).gradient(W).value for t, W, _ in taken]
     for beta, nesterov in MUONS:
         m, sizes = np.zeros_like(gradients[0]), []
-        for k, (G, (W, after)) in enumerate(zip(gradients, taken, strict=True), origin):
+        for k, (G, (_, W, after)) in enumerate(zip(gradients, taken, strict=True), origin):
             m = beta * m + G
             if k >= i:
                 sizes.append(_alike(G + beta * m if nesterov else m, W - after))
@@ -375,13 +375,14 @@ def _alike(m: Floats, change: Floats) -> float:
     return size if differ and off < 0.2 * size and (abs(sizes - size) < size / 2).all() else 0.0
 
 
-def single_steps(run: Recorded, first: int, last: int) -> Iterator[tuple[Floats, Floats]]:
-    """Weights before and after each step from record ``first`` on, up to the first gap; W = 0 at step 0."""
+def single_steps(run: Recorded, first: int, last: int) -> Iterator[tuple[int, Floats, Floats]]:
+    """Steps from record ``first`` on, up to the first gap: steps and weights before, weights after; W = 0 at step 0."""
     for k in range(first, min(last, len(run.step))):
         if int(run.step[k]) - (int(run.step[k - 1]) if k else 0) != 1:
             return
         after = np.asarray(run.weights[k], np.float64)
-        yield np.asarray(run.weights[k - 1], np.float64) if k else np.zeros_like(after), after
+        before = np.asarray(run.weights[k - 1], np.float64) if k else np.zeros_like(after)
+        yield int(run.step[k]) - 1, before, after
 
 
 def _by_class(stage: Stage, W: Floats) -> tuple[Floats, Floats]:

@@ -19,7 +19,7 @@ from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.departure import AGREES, Departure, StageComparison
 from marginaudit.training.ntp.algorithm1 import train
-from marginaudit.training.ntp.recorded.candidates import Frozen
+from marginaudit.training.ntp.recorded.candidates import NOT_FROZEN, Frozen
 from marginaudit.training.ntp.recorded.cause_search import ANOTHER_START, CauseSearch
 from marginaudit.training.ntp.recorded.gradients import FIRST_ORDER, Stage1Loss, Stage2Loss
 from marginaudit.training.ntp.recorded.predictions import (
@@ -30,7 +30,7 @@ from marginaudit.training.ntp.recorded.predictions import (
     direction,
     followed,
 )
-from marginaudit.training.ntp.recorded.rules import Stage, stage1_rounding, textbook, unit
+from marginaudit.training.ntp.recorded.rules import PerStep, Stage, stage1_rounding, textbook, unit
 from marginaudit.training.ntp.recorded.trajectory import Trajectory
 from marginaudit.training.ntp.records import Progress
 from marginaudit.training.recorded_weights import Recorded
@@ -40,6 +40,8 @@ NUDGE = 1e-12
 
 LADDER = tuple(int(T) for T in np.unique(np.rint(np.geomspace(1, MOST_STEPS, 40))))
 """Lengths of stage 1 to try first, then those between two of them."""
+
+NOT_FROZEN_AS_RECORDED = f"{NOT_FROZEN} (as recorded at each step)"
 
 STEPS1 = 900
 """Length of stage 1 if not recorded: that of the experiments of arXiv 2409.17335."""
@@ -71,8 +73,9 @@ def compared(
     first, second = trajectory.stage1, trajectory.stage2
     one = Stage(Stage1Loss(dataset), eta0, UNIT_ROUNDOFF)
     found = []
-    lengths = [0 if recorded is None else len(recorded.step) for recorded in (first, second)]
-    if first is not None:
+    trained = first is not None and trajectory.head == "trained"
+    lengths = [len(first.step) if first is not None and trained else 0, 0 if second is None else len(second.step)]
+    if first is not None and trained:
         own = _in_precision(one, first)
         found.append(_stage(own, first, None, lambda i: progress(i / sum(lengths)), _never))
     if second is not None:
@@ -80,7 +83,9 @@ def compared(
 
         def after(T: int) -> Stage:
             if first is not None:
-                return replace(two, W_ov=np.asarray(first.weights[first.step.tolist().index(T)], dtype=np.float64))
+                i = first.step.tolist().index(T)
+                distance = float(np.linalg.norm(first.excess(i)))
+                return replace(two, W_ov=np.asarray(first.weights[i], dtype=np.float64), distance=distance)
             W_ov = train(dataset, steps1=T, steps2=0, lr1=eta0).W_ov
             with np.errstate(all="ignore"):
                 return replace(two, W_ov=W_ov, distance=stage1_rounding(_in_precision(one, second), T))
@@ -101,9 +106,22 @@ def compared(
             return T, after(T)
 
         last = STEPS1 if first is None else int(first.step[-1])
+        stage = after(last if steps1 is None else steps1)
         reached = lambda i: progress((lengths[0] + i) / sum(lengths))  # noqa: E731
-        found.append(_stage(after(last if steps1 is None else steps1), second, first, reached, frozen))
+        of_head = frozen if trajectory.head == "trained" else _never
+        words, per_step = _per_step(dataset, trajectory)
+        plain = _stage(stage, second, first, reached, of_head, search=per_step is None)
+        found.append(_declared(replace(stage, per_step=per_step), second, words, plain, reached) if per_step else plain)
     return found
+
+
+def _per_step(dataset: Dataset, trajectory: Trajectory) -> tuple[str, PerStep | None]:
+    """W_ov and samples that are recorded for each step of stage 2, in words too."""
+    W_ov = trajectory.stage1 if trajectory.head == "joint" else None
+    words = [NOT_FROZEN_AS_RECORDED] if W_ov is not None else []
+    samples = trajectory.samples(dataset)
+    words += [] if samples is None else ["minibatches as recorded"]
+    return " and ".join(words), PerStep(W_ov, samples) if words else None
 
 
 def _in_precision(stage: Stage, run: Recorded) -> Stage:
@@ -114,15 +132,17 @@ def _never(run: Recorded, i: int) -> None:
     """No frozen W_ov in stage 1."""
 
 
-def _stage(stage: Stage, run: Recorded, first: Recorded | None, reached: Progress, frozen: Frozen) -> StageComparison:
-    """Compare a stage up to its first departure, or the one after a start other than zero."""
+def _stage(
+    stage: Stage, run: Recorded, first: Recorded | None, reached: Progress, frozen: Frozen, *, search: bool = True
+) -> StageComparison:
+    """Compare a stage up to its first departure, or the one after a start other than zero; ``search`` for the cause."""
     decided, start, note = 0, None, ""
     with np.errstate(all="ignore"):
         for i, row in enumerate(followed(stage, run, algorithm1_steps)):
             reached(i)
             if not row.known.all() or not row.within():
-                search = CauseSearch(stage, run, first, frozen, i, row, int(start is not None))
-                departure = _departure(stage, row, row.error, row.bar, *search.cause())
+                of = CauseSearch(stage, run, first, frozen, i, row, int(start is not None))
+                departure = _departure(stage, row, row.error, row.bar, *(of.cause() if search else (None, None)))
             elif (row.decided and row.bar <= AGREES * row.moved) or (off := _off_in_length(stage, run, i, row)) is None:
                 decided += int(row.decided)
                 note = note or ("" if row.decided else _underflow(stage, run, i, row))
@@ -135,6 +155,17 @@ def _stage(stage: Stage, run: Recorded, first: Recorded | None, reached: Progres
             else:
                 return _compared(stage, run, decided, start, departure, note)
     return _compared(stage, run, decided, start, None, note)
+
+
+def _declared(stage: Stage, run: Recorded, words: str, plain: StageComparison, reached: Progress) -> StageComparison:
+    """Compare a stage with the rule that its file declares, from its first departure from Algorithm 1 on."""
+    if plain.departs_at is None:
+        return plain
+    found = _stage(stage, run, None, reached, _never)
+    last = found.later if found.goes_on else found.departs_at
+    start = f"{ANOTHER_START}; " if found.start == "given" else ""
+    departs = replace(plain.departs_at, cause=f"{start}{words}", value=None)
+    return replace(found, departs_at=departs, goes_on=True, later=last, declared=words)
 
 
 def _compared(
@@ -173,6 +204,7 @@ def _off_in_length(stage: Stage, run: Recorded, i: int, row: Row) -> tuple[float
     """
     W, before = (np.asarray(run.weights[i - 1], np.float64), run.step[i - 1]) if i else (np.zeros_like(row.apart), 0)
     taken = int(row.step - before)
+    stage = stage.at(int(before))
     gradient = stage.gradient(W)
     nudge = NUDGE * (1 + float(np.linalg.norm(W))) * direction(np.ones_like(W))
     turned = unit(stage.gradient(W + nudge), stage.u)[0] - unit(gradient, stage.u)[0]

@@ -67,6 +67,7 @@ def recorded_training(
         W*_ov and W*_kq.
     """
     departs = {one.stage for one in stages if not one.premise_met}
+    departs |= {1, 2} if trajectory.head != "trained" else set()
     orthonormal = check_assumption(dataset, "orthonormal").holds
     run = TrainingSettings(dataset, normalised=True, orthonormal=orthonormal, progress=None)
     eta0, eta = trajectory.step_sizes(dataset)
@@ -83,7 +84,7 @@ def recorded_training(
         found = _stage2(run, second, base, eta, kq, conforms=not departs)
     return replace(
         found,
-        stage1=Stage1(**columns(Stage1, measured.rows)),
+        stage1=Stage1(**columns(Stage1, measured.rows if trajectory.head == "trained" else [])),
         B=measured.B,
         W_ov=measured.weights,
         margin=measured.margin,

@@ -93,7 +93,9 @@ def followed(
         t, recorded = int(run.step[i]), np.asarray(run.weights[i], dtype=np.float64)
         here, there, bar = W, W, 0.0
         known = t - before <= MOST_STEPS
-        for _ in range(t - before if known else 0):
+        for k in range(t - before if known else 0):
+            if stage.per_step is not None:
+                stage.per_step.t = before + k
             change, bar = step(here)
             here = here + change
             known = known and bar < inf

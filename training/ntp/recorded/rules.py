@@ -13,6 +13,7 @@ import numpy as np
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.training.ntp.recorded.gradients import Stage1Loss, Stage2Loss, TextbookGradient
+from marginaudit.training.recorded_weights import Recorded
 
 Rule: TypeAlias = Callable[[Floats], tuple[Floats, float]]
 
@@ -21,6 +22,35 @@ ADAM = (0.9, 0.999, 1e-8)
 
 RMSPROP, ADAGRAD = (0.0, 0.99, 1e-8), (0.0, 1.0, 1e-10)
 """The same for RMSprop and for Adagrad, which adds squares."""
+
+
+@dataclass(eq=False)
+class PerStep:
+    """What a run has recorded for each step of stage 2, at the step after ``t``.
+
+    Attributes
+    ----------
+    W_ov : Recorded or None
+        W_ov at the steps of stage 2, if it is trained jointly.
+    samples : (steps, classes) array or None
+        Weights of the classes of samples in the minibatch of each step.
+    t : int
+    """
+
+    W_ov: Recorded | None
+    samples: Floats | None = None
+    t: int = 0
+
+    def ov(self) -> Floats | None:
+        """W_ov after ``t`` steps, or the last recorded one before."""
+        if self.W_ov is None:
+            return None
+        i = int(np.searchsorted(self.W_ov.step, self.t, side="right")) - 1
+        return np.asarray(self.W_ov.weights[max(i, 0)], dtype=np.float64)
+
+    def weights(self) -> Floats | None:
+        """Weights of the classes in the step after ``t``."""
+        return None if self.samples is None else self.samples[min(self.t, len(self.samples) - 1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +69,8 @@ class Stage:
         Error bound of a W_ov that was not recorded.
     before : Stage or None
         Stage 1, in stage 2.
+    per_step : PerStep or None
+        W_ov and samples of each step, in place of the frozen W_ov and of all samples.
     """
 
     loss: Stage1Loss | Stage2Loss
@@ -48,6 +80,7 @@ class Stage:
     W_ov: Floats | None = None
     distance: float = 0.0
     before: "Stage | None" = None
+    per_step: PerStep | None = None
 
     @property
     def number(self) -> int:
@@ -58,9 +91,17 @@ class Stage:
         """The gradient at W, with other ``weights`` of the mean if given."""
         if isinstance(self.loss, Stage1Loss):
             return self.loss.gradient(W, self.u, weights)
-        if self.W_ov is None:
+        W_ov = self.W_ov
+        if self.per_step is not None:
+            W_ov = self.W_ov if (found := self.per_step.ov()) is None else found
+            weights = self.per_step.weights() if weights is None else weights
+        if W_ov is None:
             raise TypeError("stage 2 has no W_ov")
-        return self.loss.gradient(self.W_ov, W, self.u, weights, self.distance)
+        return self.loss.gradient(W_ov, W, self.u, weights, self.distance)
+
+    def at(self, t: int) -> "Stage":
+        """The same stage at the step after ``t``."""
+        return self if self.per_step is None else replace(self, per_step=replace(self.per_step, t=t))
 
     def length_rounding(self, W: Floats, gradient: TextbookGradient, weights: Floats | None = None) -> float:
         """`length_rounding` of the gradient at W; W_ov within ``distance`` may make it smaller.

@@ -130,6 +130,8 @@ def read_weights(file: str | PathLike[str], dataset: SequenceClasses) -> tuple[R
         See `read_class_trajectory`.
     """
     run, M, K = as_run_file(file), dataset.M, dataset.K
+    if run.head:
+        raise InputError("--head", got="sequence classes", expected="a dataset of sentences, whose model has a W_ov")
     targets = {"Y": Target("step", ((M, M), (K, M))), "Z": Target("step", ((len(dataset.queries), M),))}
     found = read_targets(run, targets).records
     if missing := [name for name in targets if name not in found]:

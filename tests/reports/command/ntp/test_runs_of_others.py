@@ -9,9 +9,14 @@ import numpy as np
 import pytest
 
 import marginaudit
+from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
+from marginaudit.record import Recorder
+from marginaudit.training.ntp.recorded.trajectory import Trajectory
+from marginaudit.training.recorded_weights import Recorded
 from tests.command_line import Command
 from tests.training.ntp.recorded.program import Mistake, run
+from tests.training.ntp.recorded.test_declared import BATCH, HEAD, trained
 from tests.training.weight_files.written import bfloat16, write_safetensors
 
 DATA = CASES["example-1"]()
@@ -113,3 +118,124 @@ def test_python_takes_the_same() -> None:
     )
     assert {row.dataset for row in report.rows} == {"example-1", "mine"}
     assert not Path("ckpts.map").exists()
+
+
+def second(trajectory: Trajectory) -> Recorded:
+    """The records of W_kq."""
+    assert trajectory.stage2 is not None
+    return trajectory.stage2
+
+
+def folder_of(trajectory: Trajectory, name: str) -> None:
+    """Checkpoints of both matrices."""
+    assert trajectory.stage1 is not None
+    for t, (W_ov, W_kq) in enumerate(zip(trajectory.stage1.weights, second(trajectory).weights, strict=True)):
+        write_safetensors(Path(name) / f"step-{t}.safetensors", {"W_ov": W_ov, "W_kq": W_kq})
+
+
+def test_a_constant_w_ov_is_a_given_one(command: Command) -> None:
+    folder_of(trained(), "given")
+    found = command.json("conform", "example-1", "given", "--lr2", "0.05")
+    assert (found["conforms"], found["decided"], found["rule"]) == (True, 31, "Algorithm 1")
+    assert [stage["stage"] for stage in found["stages"]] == [2]
+    said = command("conform", "example-1", "given", "--lr2", "0.05").out.splitlines()
+    assert said[0] == (
+        "given: 31 of 31 records decided; all follow Algorithm 1; every row on its weights will be `carried over`; "
+        "next: marginaudit audit example-1 --trajectory given --lr2 0.05"
+    )
+    assert said[-1] == "given conforms on example-1, W_ov as given: 31 of 31 records decided"
+    found = command.json("conform", "example-1", "given", "--lr2", "0.05", "--head", "trained")
+    assert (found["conforms"], [stage["stage"] for stage in found["stages"]]) == (False, [1, 2])
+
+
+def test_the_head_is_a_setting(command: Command) -> None:
+    arrays = {
+        "step2": np.arange(31),
+        "W_kq": np.asarray(second(trained()).weights),
+        "W_ov": HEAD,
+        "lr2": np.array(0.05),
+    }
+    np.savez("given.npz", allow_pickle=False, **arrays)
+    assert "got W_ov without step1, expected both" in command.refused("conform", "example-1", "given.npz")
+    found = command.json("conform", "example-1", "given.npz", "--head", "given")
+    assert (found["conforms"], found["decided"]) == (True, 31)
+    assert marginaudit.conform("example-1", "given.npz", head="given").conforms
+    line = command("conform", "example-1", "given.npz", "--head", "given").out.splitlines()[0]
+    assert line.endswith("next: marginaudit audit example-1 --trajectory given.npz --head given")
+    np.savez("without.npz", step2=np.arange(2), W_kq=np.zeros((2, 4, 4)))
+    said = command.refused("conform", "example-1", "without.npz", "--head", "given")
+    assert said == "without.npz: got no W_ov, expected W_ov and W_kq, with --head given"
+    said = command.refused("conform", "snap-single", "given.npz", "--head", "given")
+    assert said == "--head: got sequence classes, expected a dataset of sentences, whose model has a W_ov"
+    with pytest.raises(InputError, match="head: got 'other', expected trained, given or joint"):
+        marginaudit.conform("example-1", "given.npz", head="other")
+
+
+def verdicts(folder: str) -> dict[str, dict[str, Any]]:
+    report = json.loads(Path(f"{folder}/report.json").read_text())
+    return {row["claim"]: row for row in report["verdicts"] if row["dataset"] == "mine"}
+
+
+def test_of_a_given_or_moving_head_what_needs_no_w_ov_is_judged(command: Command) -> None:
+    folder_of(trained(), "given")
+    folder_of(trained(joint=True, momentum=0.9), "joint")
+    found = command.json("conform", "example-1", "joint", "--lr2", "0.05")
+    words = "W_ov not frozen (as recorded at each step)"
+    assert (found["conforms"], found["cause"], found["rule"]) == (False, words, f"momentum (0.9); {words}")
+    reasons = {
+        "given": "W_ov is given, and the margins of its columns are not one",
+        "joint": "W_ov is not frozen in stage 2 of the trajectory",
+    }
+    for name, reason in reasons.items():
+        done = command("audit", "example-1", "--trajectory", f"mine={name}", "--lr2", "0.05", "--out", f"{name}-report")
+        assert done.status == 0, done.err
+        rows = verdicts(f"{name}-report")
+        for claim in ("ntp.theorem1.direction", "ntp.theorem1.norm", "ntp.lemma5", "ntp.theorem3.order.any-t"):
+            assert rows[claim]["premise"] == "carried over"
+            assert rows[claim]["measured"] is not None
+        for claim in ("ntp.lemma7", "ntp.theorem2.loss"):
+            assert reason in rows[claim]["detail"]
+        assert "the trajectory has no stage 1" in rows["ntp.prop1.direction"]["detail"]
+
+
+def test_minibatches_that_were_recorded(command: Command) -> None:
+    run_of = trained(batch=BATCH)
+    recorder = Recorder(lr2=0.05)
+    for t, W in enumerate(second(run_of).weights):
+        recorder.stage2(t, W)
+        if t:
+            recorder.batch(t, BATCH[t - 1])
+    recorder.save("batch.npz")
+    with np.load("batch.npz") as arrays:
+        kept = dict(arrays)
+    np.testing.assert_array_equal(kept["batch"], BATCH)
+    np.savez("both.npz", allow_pickle=False, W_ov=HEAD, **kept)
+    found = command.json("conform", "example-1", "both.npz", "--head", "given")
+    assert (found["cause"], found["rule"]) == (
+        "minibatches as recorded",
+        "Algorithm 1; minibatches as recorded",
+    )
+    for batch, said in (
+        (
+            BATCH[:5],
+            "batch: got int64 of shape (5, 8), expected integers of shape (30, size): the samples of",
+        ),
+        (BATCH + 99, "expected numbers of samples from 0 to"),
+        (BATCH * 1.0, "batch: got float64 of shape (30, 8)"),
+    ):
+        np.savez("bad.npz", allow_pickle=False, **kept | {"batch": batch})
+        assert said in command.refused("conform", "example-1", "bad.npz")
+
+
+@pytest.mark.parametrize(
+    ("t", "samples", "said"),
+    [
+        (2, [0], "batch: got step 2, expected step 1, as every step has one"),
+        (1, [], r"batch at step 1: got \[\], expected as many whole numbers at each step"),
+        (1, [0.5], r"batch at step 1: got \[0.5\]"),
+        (1, [-1], r"batch at step 1: got \[-1\]"),
+    ],
+)
+def test_a_batch_that_is_refused(t: int, samples: list[Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Recorder().batch(t, samples)
