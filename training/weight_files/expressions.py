@@ -11,7 +11,7 @@ A @ B, for errors dA and dB, |A| dB + dA |B| + dA dB. float64's own rounding of 
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
@@ -35,11 +35,28 @@ LONGEST = 2000
 """Longest expression, in characters."""
 
 
-class Value(NamedTuple):
-    """An array or a number, and a bound on its rounding, entry by entry."""
+class Gradient(NamedTuple):
+    """The gradient of a loss in a value, a bound on its rounding, and the unit roundoff of its computation."""
 
     value: Floats
     rounding: Floats
+    u: float
+
+
+Back: TypeAlias = Callable[[Gradient], None]
+"""Passes the gradient of a loss on to the tensors of a value."""
+
+
+def _stop(gradient: Gradient) -> None:
+    """Ignore the gradient in a number."""
+
+
+class Value(NamedTuple):
+    """An array or a number, a bound on its rounding, entry by entry, and the way back to its tensors."""
+
+    value: Floats
+    rounding: Floats
+    back: Back = _stop
 
 
 Leaf: TypeAlias = Callable[[str], Value]
@@ -50,10 +67,33 @@ Expression: TypeAlias = Callable[[Leaf], Value]
 
 @dataclass(frozen=True, eq=False)
 class Parsed:
-    """A parsed expression, and the names of its tensors in order of first use."""
+    """A parsed expression.
 
-    evaluate: Expression
-    names: tuple[str, ...]
+    Attributes
+    ----------
+    of_parts : callable
+        From the values of the parts to that of the expression.
+    parts : from a tensor or a slice of one, as written, to its name and the expression of the part in it
+    plain : bool
+        Whether it is a part of a tensor, possibly transposed.
+    """
+
+    of_parts: Expression
+    parts: Mapping[str, tuple[str, Expression]]
+    plain: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tensors in order of first use."""
+        return tuple(dict.fromkeys(name for name, _ in self.parts.values()))
+
+    def part(self, leaf: Leaf, key: str) -> Value:
+        """The value of a part, from those of tensors."""
+        return self.parts[key][1](leaf)
+
+    def evaluate(self, leaf: Leaf) -> Value:
+        """The value of the expression, from those of tensors."""
+        return self.of_parts(lambda key: self.part(leaf, key))
 
 
 def parse(where: str, text: str) -> Parsed:
@@ -69,7 +109,7 @@ def parse(where: str, text: str) -> Parsed:
     parser = _Parser(where, text)
     found = parser.sum()
     parser.end()
-    return Parsed(found, tuple(dict.fromkeys(parser.names)))
+    return Parsed(found, parser.parts, parser.plain)
 
 
 class _Parser:
@@ -77,7 +117,8 @@ class _Parser:
 
     def __init__(self, where: str, text: str) -> None:
         self.where, self.text, self.at, self.depth = where, text, 0, 0
-        self.names: list[str] = []
+        self.parts: dict[str, tuple[str, Expression]] = {}
+        self.plain = True
         self.kind, self.token = "", ""
         self.advance()
 
@@ -114,6 +155,7 @@ class _Parser:
             self.fail(f"at most {DEEPEST} nested parentheses")
         found = self.product()
         while symbol := self.accept("+", "-"):
+            self.plain = False
             found = _added(self.where, found, self.product(), -1.0 if symbol == "-" else 1.0)
         self.depth -= 1
         return found
@@ -121,6 +163,7 @@ class _Parser:
     def product(self) -> Expression:
         found = self.factor()
         while symbol := self.accept("@", "*", "/"):
+            self.plain = False
             operation = {"@": _matrix_product, "*": _scaled, "/": _divided}[symbol]
             found = operation(self.where, found, self.factor())
         return found
@@ -132,6 +175,7 @@ class _Parser:
         found = self.atom()
         while symbol := self.accept(".T", "["):
             found = _transposed(found) if symbol == ".T" else _sliced(self.where, found, self.slices())
+        self.plain &= sign > 0
         return found if sign > 0 else _scaled(self.where, _number(-1.0), found)
 
     def atom(self) -> Expression:
@@ -157,8 +201,15 @@ class _Parser:
         return _transposed(found) if turns % 2 else found
 
     def tensor(self, name: str) -> Expression:
-        self.names.append(name)
-        return lambda leaf: leaf(name)
+        """A tensor, or a part of it if slices follow."""
+        key, part = name, _named(name)
+        begin = self.at - len(self.token) if self.kind != "end" else self.at
+        while self.accept("["):
+            part = _sliced(self.where, part, self.slices())
+            end = self.at - len(self.token) if self.kind != "end" else self.at
+            key = f"{name}{self.text[begin:end].strip()}"
+        self.parts[key] = name, part
+        return _named(key)
 
     def slices(self) -> tuple[Any, ...]:
         found = [self.slice()]
@@ -184,23 +235,47 @@ class _Parser:
         return int(self.advance())
 
 
+def _named(key: str) -> Expression:
+    return lambda leaf: leaf(key)
+
+
 def _number(number: float) -> Expression:
     return lambda leaf: Value(np.array(number), np.array(0.0))
 
 
-def _with_own_rounding(value: Floats, rounding: Floats) -> Value:
-    return Value(value, rounding + UNIT_ROUNDOFF * np.abs(value))
+def _with_own_rounding(value: Floats, rounding: Floats, back: Back) -> Value:
+    return Value(value, rounding + UNIT_ROUNDOFF * np.abs(value), back)
 
 
 def _shapes(*values: Value) -> str:
     return " and ".join("x".join(map(str, one.value.shape)) or "a number" for one in values)
 
 
+def _summed(array: Floats, shape: tuple[int, ...]) -> Floats:
+    """The sum over the axes along which an array of a shape was broadcast."""
+    array = array.sum(axis=tuple(range(array.ndim - len(shape))))
+    return np.asarray(array.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True).reshape(shape))
+
+
+def _passed(to: Value, gradient: Gradient, factor: Floats | float = 1.0, off: Floats | float = 0.0) -> None:
+    """Pass ``factor`` times the gradient to a value that may have been broadcast; ``off`` bounds the factor's error."""
+    value, rounding, u = gradient
+    found, shape = value * factor, to.value.shape
+    many = max(1, value.size // max(1, to.value.size)) + 2
+    bound = rounding * np.abs(factor) + np.abs(value) * off + many * u * np.abs(found)
+    to.back(Gradient(_summed(found, shape), _summed(bound, shape), u))
+
+
 def _added(where: str, one: Expression, other: Expression, sign: float) -> Expression:
     def evaluate(leaf: Leaf) -> Value:
         a, b = one(leaf), other(leaf)
+
+        def back(gradient: Gradient) -> None:
+            _passed(a, gradient)
+            _passed(b, gradient, sign)
+
         try:
-            return _with_own_rounding(a.value + sign * b.value, a.rounding + b.rounding)
+            return _with_own_rounding(a.value + sign * b.value, a.rounding + b.rounding, back)
         except ValueError:
             raise InputError(where, got=f"a sum of {_shapes(a, b)}", expected="equal shapes") from None
 
@@ -213,8 +288,17 @@ def _matrix_product(where: str, one: Expression, other: Expression) -> Expressio
         if not (a.value.ndim == b.value.ndim == 2 and a.value.shape[1] == b.value.shape[0]):
             raise InputError(where, got=f"a product of {_shapes(a, b)}", expected="matrices of equal inner size")
         size, of_b = np.abs(a.value), np.abs(b.value)
+
+        def back(gradient: Gradient) -> None:
+            value, off, u = gradient
+            rows, columns = value.shape
+            off_a = off @ of_b.T + np.abs(value) @ (b.rounding + (columns + 1) * u * of_b).T
+            off_b = size.T @ off + (a.rounding + (rows + 1) * u * size).T @ np.abs(value)
+            a.back(Gradient(value @ b.value.T, off_a, u))
+            b.back(Gradient(a.value.T @ value, off_b, u))
+
         rounding = size @ b.rounding + a.rounding @ (of_b + b.rounding)
-        return Value(a.value @ b.value, rounding + len(b.value) * UNIT_ROUNDOFF * (size @ of_b))
+        return Value(a.value @ b.value, rounding + len(b.value) * UNIT_ROUNDOFF * (size @ of_b), back)
 
     return evaluate
 
@@ -224,8 +308,13 @@ def _scaled(where: str, one: Expression, other: Expression) -> Expression:
         a, b = one(leaf), other(leaf)
         if a.value.ndim and b.value.ndim:
             raise InputError(where, got=f"* of {_shapes(a, b)}", expected="a number on one side, or @")
+
+        def back(gradient: Gradient) -> None:
+            _passed(a, gradient, b.value, b.rounding)
+            _passed(b, gradient, a.value, a.rounding)
+
         rounding = np.abs(a.value) * b.rounding + a.rounding * (np.abs(b.value) + b.rounding)
-        return _with_own_rounding(a.value * b.value, rounding)
+        return _with_own_rounding(a.value * b.value, rounding, back)
 
     return evaluate
 
@@ -238,7 +327,13 @@ def _divided(where: str, one: Expression, other: Expression) -> Expression:
             got = _shapes(b) if b.value.ndim else "0"
             raise InputError(where, got=f"a division by {got}", expected="a number other than 0")
         found = a.value / b.value
-        return _with_own_rounding(found, (a.rounding + np.abs(found) * b.rounding) / least)
+        rounding = (a.rounding + np.abs(found) * b.rounding) / least
+
+        def back(gradient: Gradient) -> None:
+            _passed(a, gradient, 1 / b.value, b.rounding / least**2)
+            _passed(b, gradient, -found / b.value, (rounding + np.abs(found) * b.rounding / least) / least)
+
+        return _with_own_rounding(found, rounding, back)
 
     return evaluate
 
@@ -254,7 +349,11 @@ def _root(where: str, one: Expression) -> Expression:
 
 
 def _transposed(one: Expression) -> Expression:
-    return lambda leaf: Value(*(part.T for part in one(leaf)))
+    def evaluate(leaf: Leaf) -> Value:
+        a = one(leaf)
+        return Value(a.value.T, a.rounding.T, lambda of: a.back(Gradient(of.value.T, of.rounding.T, of.u)))
+
+    return evaluate
 
 
 def _sliced(where: str, one: Expression, at: tuple[Any, ...]) -> Expression:
@@ -266,6 +365,12 @@ def _sliced(where: str, one: Expression, at: tuple[Any, ...]) -> Expression:
             first = (index.start or 0) if isinstance(index, slice) else index
             if not 0 <= first < last <= size:
                 raise InputError(where, got=f"a slice to {last} of {_shapes(a)}", expected=f"one inside its {size}")
-        return Value(a.value[at], a.rounding[at])
+
+        def back(gradient: Gradient) -> None:
+            value, rounding = np.zeros_like(a.value), np.zeros_like(a.value)
+            value[at], rounding[at] = gradient.value, gradient.rounding
+            a.back(Gradient(value, rounding, gradient.u))
+
+        return Value(a.value[at], a.rounding[at], back)
 
     return evaluate

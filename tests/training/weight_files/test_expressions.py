@@ -5,7 +5,7 @@ import pytest
 
 from marginaudit.orders import InputError
 from marginaudit.orders.arrays import Floats
-from marginaudit.training.weight_files.expressions import Value, parse
+from marginaudit.training.weight_files.expressions import Gradient, Value, parse
 
 RNG = np.random.default_rng(0)
 TENSORS = {
@@ -45,6 +45,52 @@ def leaf(name: str) -> Value:
 )
 def test_values(text: str, expected: Floats) -> None:
     np.testing.assert_allclose(parse("--map", text).evaluate(leaf).value, expected, rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "k.weight.T @ q.weight / sqrt(64)",
+        "k.weight[0:3].T @ (q.weight + q.bias[:, None])[3:6] - 0.5 * W[1].T @ W[0]",
+        "0.weight * scale @ 0.weight / scale",
+        "W[0] / scale + scale",
+    ],
+)
+def test_the_way_back_is_the_gradient(text: str) -> None:
+    """Of the sum of the entries times fixed numbers, against differences."""
+    parsed = parse("--map", text)
+    parts = {key: parsed.part(leaf, key).value for key in parsed.parts}
+    upstream = np.random.default_rng(1).normal(size=(4, 4))
+
+    def loss(values: dict[str, Floats]) -> float:
+        zero = np.zeros(())
+        return float((upstream * parsed.of_parts(lambda key: Value(values[key], zero * values[key])).value).sum())
+
+    found = {key: np.zeros_like(value) for key, value in parts.items()}
+
+    def kept(key: str) -> Value:
+        def back(of: Gradient) -> None:
+            found[key] += of.value
+            assert (of.rounding >= 0).all()
+
+        return Value(parts[key], np.zeros_like(parts[key]), back)
+
+    parsed.of_parts(kept).back(Gradient(upstream, np.zeros((4, 4)), U))
+    for key, value in parts.items():
+        for place in np.ndindex(value.shape):
+            sides = []
+            for step in (1e-6, -1e-6):
+                moved = value.copy()
+                moved[place] += step
+                sides.append(loss(parts | {key: moved}))
+            assert found[key][place] == pytest.approx((sides[0] - sides[1]) / 2e-6, rel=1e-6, abs=1e-8)
+
+
+def test_parts_are_as_written() -> None:
+    parsed = parse("--map", "k.weight[0:3].T @ q.weight [3:6] [0:1, :] + k.weight.T")
+    assert [*parsed.parts] == ["k.weight[0:3]", "q.weight[3:6] [0:1, :]", "k.weight"]
+    assert not parsed.plain
+    assert parse("--map", "k.weight[0:4].T").plain
 
 
 def test_names_are_those_of_the_tensors() -> None:

@@ -10,6 +10,7 @@ from scipy.optimize import nnls
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.training.departure import CLEAR, SLIGHT
+from marginaudit.training.ntp.recorded.factored import FactoredStage, by_part
 from marginaudit.training.ntp.recorded.gradients import Stage2Loss
 from marginaudit.training.ntp.recorded.rules import (
     ADAGRAD,
@@ -102,6 +103,9 @@ class CandidateRule:
 def causes(stage: Stage, run: Recorded, first: Recorded | None, i: int, frozen: Frozen) -> Iterator[CandidateRule]:
     """Candidates for a stage that departs at record ``i``, in order of trial; ``first`` is the run of stage 1."""
     yield from _lengths(stage, run, i)
+    if isinstance(stage, FactoredStage):
+        yield from _of_parts(stage, run, i)
+        return
     lr, square = stage.lr, stage.loss.E.shape[0] == stage.loss.E.shape[1]
     if stage.number == 2 or square:
         name = "W_ov" if stage.number == 1 else "W_kq"
@@ -128,6 +132,17 @@ def causes(stage: Stage, run: Recorded, first: Recorded | None, i: int, frozen: 
     if fitted is not None:
         words = f"the mean over other weights than {'1' if stage.number == 1 else 'pi'} (found by least squares)"
         yield CandidateRule(words, lambda stage: normalised(stage, lr, fitted))
+
+
+def _of_parts(stage: FactoredStage, run: Recorded, i: int) -> Iterator[CandidateRule]:
+    """Candidates for trained tensors that are no W_kq."""
+    lr = stage.lr
+    sizes = ((lr, 2 * lr),)
+    words = "each tensor's gradient normalised by itself, and step size {0:.6g}"
+    yield CandidateRule(words, by_part, sizes)
+    yield from (replace(cause, remembers=True) for cause in _by_entry(lr, one_by_one=gapless(run, 0, i + 1)))
+    yield from (replace(cause, remembers=True) for cause in _momentum(lr))
+    yield from _decay(lr)
 
 
 def _lengths(stage: Stage, run: Recorded, i: int) -> Iterator[CandidateRule]:
@@ -355,10 +370,18 @@ def muon(stage: Stage, run: Recorded, i: int, origin: int) -> float | None:
         for k, (G, (_, W, after)) in enumerate(zip(gradients, taken, strict=True), origin):
             m = beta * m + G
             if k >= i:
-                sizes.append(_alike(G + beta * m if nesterov else m, W - after))
-        if all(sizes):
+                pairs = zip(_matrices(stage, G + beta * m if nesterov else m), _matrices(stage, W - after), strict=True)
+                sizes += [_alike(*pair) for pair in pairs]
+        if sizes and all(sizes):
             return float(np.median(sizes))
     return None
+
+
+def _matrices(stage: Stage, row: Floats) -> list[Floats]:
+    """The weights, or the matrices among the tensors of a run that trains others."""
+    if not isinstance(stage, FactoredStage):
+        return [row]
+    return [one for one in stage.split(row) if one.ndim == 2 and min(one.shape) > 1]
 
 
 def _alike(m: Floats, change: Floats) -> float:

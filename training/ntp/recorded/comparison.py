@@ -21,6 +21,7 @@ from marginaudit.training.departure import AGREES, Departure, StageComparison
 from marginaudit.training.ntp.algorithm1 import train
 from marginaudit.training.ntp.recorded.candidates import NOT_FROZEN, Frozen
 from marginaudit.training.ntp.recorded.cause_search import ANOTHER_START, CauseSearch
+from marginaudit.training.ntp.recorded.factored import FactoredStage, factored
 from marginaudit.training.ntp.recorded.gradients import FIRST_ORDER, Stage1Loss, Stage2Loss
 from marginaudit.training.ntp.recorded.predictions import (
     MOST_STEPS,
@@ -111,7 +112,10 @@ def compared(
         of_head = frozen if trajectory.head == "trained" else _never
         words, per_step = _per_step(dataset, trajectory)
         plain = _stage(stage, second, first, reached, of_head, search=per_step is None)
-        found.append(_declared(replace(stage, per_step=per_step), second, words, plain, reached) if per_step else plain)
+        if per_step is not None:
+            stage = replace(stage, per_step=per_step)
+            plain = _declared(stage, second, words, plain, reached)
+        found.append(_as_factored(stage, second, words, plain, reached))
     return found
 
 
@@ -168,6 +172,15 @@ def _declared(stage: Stage, run: Recorded, words: str, plain: StageComparison, r
     return replace(found, departs_at=departs, goes_on=True, later=last, declared=words)
 
 
+def _as_factored(stage: Stage, run: Recorded, words: str, plain: StageComparison, reached: Progress) -> StageComparison:
+    """Compare the tensors that a run trains in place of W_kq, if the steps of W_kq follow no known rule."""
+    if plain.rule("known") is not None or (parts := factored(stage, run)) is None:
+        return plain
+    of_parts, trained, how = parts
+    found = _declared(of_parts, trained, " and ".join(filter(None, (words, how))), plain, reached)
+    return plain if found.rule("known") is None else found
+
+
 def _compared(
     stage: Stage, run: Recorded, decided: int, start: Departure | None, departure: Departure | None, note: str
 ) -> StageComparison:
@@ -182,6 +195,8 @@ def _compared(
 
 
 def _departure(stage: Stage, row: Row, error: float, bar: float, cause: str | None, value: float | None) -> Departure:
+    if isinstance(stage, FactoredStage):
+        return Departure(stage.number, row.step, error, bar, stage.place(np.nan_to_num(row.apart)), cause, value)
     columns = row.apart @ stage.loss.E.T
     place = int(np.linalg.norm(columns, axis=0).argmax())
     return Departure(stage.number, row.step, error, bar, stage.loss.names[place], cause, value)

@@ -172,12 +172,18 @@ class Stage2Loss:
         return found
 
     def gradient(
-        self, W_ov: Floats, W: Floats, u: float, weights: Floats | None = None, distance: float = 0.0
+        self,
+        W_ov: Floats,
+        W: Floats,
+        u: float,
+        weights: Floats | None = None,
+        distance: float = 0.0,
+        off: Floats | None = None,
     ) -> TextbookGradient:
-        """Eq. 6 at W_kq (d, d), W_ov known up to a ``distance``."""
+        """Eq. 6 at W_kq (d, d), known up to ``off`` entry by entry, and W_ov up to a ``distance``."""
         E, classes, key, owner = self.E, np.arange(len(self.query)), self.token, self.owner
         pi = self.weights if weights is None else weights
-        phi, context = self._attention(W, u)
+        phi, context = self._attention(W, u, off)
         P, B, B_abs = self._probabilities(W_ov, phi, context, u, distance)
         r, dr = _surplus(P, self.answer, classes, u)
         g = (r @ B)[owner, key]
@@ -204,7 +210,7 @@ class Stage2Loss:
         off = (pi * off_r).T @ value + (pi * abs(r)).T @ off_context
         return _bounded((pi * r).T @ (value @ self.E), off @ abs(self.E), phi, P)
 
-    def _attention(self, W: Floats, u: float) -> tuple[Softmax, tuple[Floats, Floats]]:
+    def _attention(self, W: Floats, u: float, off: Floats | None = None) -> tuple[Softmax, tuple[Floats, Floats]]:
         """phi summed over each token's positions, edge by edge, and as (classes, tokens) arrays with its error."""
         E, classes = self.E, len(self.query)
         s = np.full((classes, len(E)), -np.inf)
@@ -212,6 +218,8 @@ class Stage2Loss:
         at = self.owner, self.token
         s[at] = (E @ W @ E.T)[self.token, self.query[self.owner]]
         error[at] = (2 * self._terms + 3) * u * (abs(E) @ abs(W) @ abs(E).T)[self.token, self.query[self.owner]]
+        if off is not None:
+            error[at] += (abs(E) @ off @ abs(E).T)[self.token, self.query[self.owner]]
         counts = np.ones_like(s)
         counts[at] = self.count
         phi = _softmax(s, error, u, counts, terms=self.longest)

@@ -91,13 +91,18 @@ class Stage:
         """The gradient at W, with other ``weights`` of the mean if given."""
         if isinstance(self.loss, Stage1Loss):
             return self.loss.gradient(W, self.u, weights)
+        W_ov, weights = self.now(weights)
+        return self.loss.gradient(W_ov, W, self.u, weights, self.distance)
+
+    def now(self, weights: Floats | None) -> tuple[Floats, Floats | None]:
+        """W_ov, and the weights of the mean if not given, at this step."""
         W_ov = self.W_ov
         if self.per_step is not None:
             W_ov = self.W_ov if (found := self.per_step.ov()) is None else found
             weights = self.per_step.weights() if weights is None else weights
         if W_ov is None:
             raise TypeError("stage 2 has no W_ov")
-        return self.loss.gradient(W_ov, W, self.u, weights, self.distance)
+        return W_ov, weights
 
     def at(self, t: int) -> "Stage":
         """The same stage at the step after ``t``."""
