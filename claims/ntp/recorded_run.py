@@ -21,6 +21,7 @@ from marginaudit.training.ntp.recorded.candidates import NOT_FROZEN
 from marginaudit.training.ntp.recorded.comparison import STEPS1, compared
 from marginaudit.training.ntp.recorded.trajectory import Trajectory, read_trajectory
 from marginaudit.training.recorded_weights import Recorded
+from marginaudit.training.weight_files.run_file import as_run_file
 
 
 class RecordedRun(Run):
@@ -259,7 +260,7 @@ def _compared(
     assumed = f", W_ov being Algorithm 1's after {after} steps" if found[0].stage == 2 else ""
     assumed = {"given": ", W_ov as given", "joint": ""}.get(trajectory.head, assumed)
     frozen = trajectory.head == "trained"
-    return Conformity(printable(data.name), shown_path(fspath(file)), found, "Algorithm 1", _place, assumed, not frozen)
+    return Conformity(printable(data.name), as_run_file(file).label, found, "Algorithm 1", _place, assumed, not frozen)
 
 
 def _place(at: Departure) -> str:

@@ -18,6 +18,7 @@ from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.departure import Departure
 from marginaudit.training.snap.recorded.conformity import compared_classes
 from marginaudit.training.snap.recorded.trajectory import ClassTrajectory, read_class_trajectory, read_weights
+from marginaudit.training.weight_files.run_file import as_run_file
 
 SAMPLED = (
     "The statements are about the limit of long sequences; if the run samples its sequences, every step has "
@@ -130,4 +131,4 @@ def conformity(
         raise InputError(f"{shown_path(fspath(file))}: Y", got=f"shape {decoder.weights.shape}", expected=expected)
     found = compared_classes(dataset, decoder, attention, config.eta_Y, config.eta_Z, progress)
     algorithm = "SGD on one sequence a step"
-    return Conformity(printable(dataset.name), shown_path(fspath(file)), tuple(found), algorithm, _place, carried=True)
+    return Conformity(printable(dataset.name), as_run_file(file).label, tuple(found), algorithm, _place, carried=True)

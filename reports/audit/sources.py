@@ -129,7 +129,7 @@ def with_trajectories(
         Not exactly one dataset, or a file without a trajectory of it.
     """
     found = list(sources)
-    for name, run in trajectories:
+    for name, run in [(_of_head(name, run), run) for name, given in trajectories for run in given.by_head()]:
         if len(sources) != 1:
             got = f"a trajectory of {counted(len(sources), 'dataset')}"
             raise InputError(run.where, got=got, expected="one DATASET, on which it was trained")
@@ -138,6 +138,10 @@ def with_trajectories(
         source.run(configs[own.paper.name], lambda _: None)  # refuse an invalid file
         found.append(replace(source, sha256=run.digest()))
     return found
+
+
+def _of_head(name: str, run: "RunFile") -> str:
+    return f"{name} {run.quantity}".strip()
 
 
 def named_trajectory(text: str) -> tuple[str, Path]:

@@ -1,9 +1,9 @@
 """`marginaudit conform`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,10 @@ from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.page.reproduce import dataset_argument
 from marginaudit.reports.shell import joined
 from marginaudit.training.weight_files.run_file import RunFile
+
+if TYPE_CHECKING:
+    from marginaudit.claims.answers.conformity import Conformity
+    from marginaudit.reports.command.console import Bar
 
 AUDITED = ("lr1", "lr2", "lr_y", "lr_z")
 """Settings that audits of a recorded run take too."""
@@ -42,24 +46,43 @@ def conform(
     source = load(dataset, known)
     compare = comparing(source)
     config = configs("conform", [source.paper], known, given)[source.paper.name]
-    run = RunFile(file, rules, head or "")
-    with progress_bar(total=1.0) as bar:
-        found = compare(run, config, bar.reach)
-    save_maps([run])
-    status = int(fail_on is not None and not found.conforms)
+    runs = RunFile(file, rules, head or "").by_head()
+    with progress_bar(total=float(len(runs))) as bar:
+        found = [compare(run, config, partial(_reach, bar, i)) for i, run in enumerate(runs)]
+    save_maps(runs[:1])
+    status = int(fail_on is not None and not all(one.conforms for one in found))
     if as_json:
-        print_json(finite(found.as_document()))
+        print_json(finite(_document(found)))
         return status
+    for run, one in zip(runs, found, strict=True):
+        print_line(one.answer(_next(source, run, given)))
+    for one in found:
+        _print_stages(one, one.dataset if len(found) == 1 else one.file)
+    return status
+
+
+def _document(found: "Sequence[Conformity]") -> dict[str, Any]:
+    """The answer in JSON; of several heads that of the first which departs, with those of all in ``heads``."""
+    first = next((one for one in found if not one.conforms), found[0]).as_document()
+    if len(found) == 1:
+        return first
+    decided = sum(one.decided for one in found)
+    return first | {"decided": decided, "heads": [one.as_document() for one in found]}
+
+
+def _reach(bar: "Bar", i: int, share: float) -> None:
+    bar.reach(i + share)
+
+
+def _print_stages(found: "Conformity", title: str) -> None:
     header = ("stage", "step size", "records", "decided", "departs at", "token", "off by", "explained")
     rows = []
     for one in found.stages:
         for at in (one.departs_at, one.later) if one.later is not None else (one.departs_at,):
             where = ("", "", "", "") if at is None else (at.step, at.token, at.error, at.bar)
             rows.append((one.stage, one.lr, one.records, one.decided, *where))
-    print_line(found.answer(_next(source, run, given)))
-    print_table(f"{found.dataset}: {found.algorithm}, record by record", header, rows)
+    print_table(f"{title}: {found.algorithm}, record by record", header, rows)
     print_line(found.line)
-    return status
 
 
 def _next(source: Source, run: RunFile, given: Mapping[str, Any]) -> str:

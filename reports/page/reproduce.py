@@ -37,10 +37,10 @@ def command(row: Row, source: Source, config: Any, claims_file: str | None, in_p
         data = ("data", f"data: {row.dataset}") if made_there else (repr(source.place), "")
         claim = ("claim", f"claim: {row.claim.id}") if own_claim else (repr(row.claim.id), "")
         note = ", ".join(filter(None, (data[1], claim[1])))
-        of_run = "" if run is None else f", trajectory={ {row.dataset: str(run)} }" + _map_given(run)
+        of_run = "" if run is None else f", trajectory={ {_file_name(row, run): str(run)} }" + _map_given(run)
         return printable(f"audit({data[0]}, claims={claim[0]}{of_run}{_config_given(row.paper, config)})  # {note}")
     own = ["--claims", claims_file] if own_claim and claims_file is not None else []
-    of_run_given = [] if run is None else ["--trajectory", f"{row.dataset}={run}"]
+    of_run_given = [] if run is None else ["--trajectory", f"{_file_name(row, run)}={run}"]
     of_run_given += [word for rule in run.rules for word in ("--map", rule)] if run else []
     of_run_given += ["--head", run.head] if run and run.head else []
     words = ["--claim", row.claim.id, *of_run_given, *own, *_paper_given(row.paper), *settings_given(row.paper, config)]
@@ -60,6 +60,11 @@ def _paper_given(paper: Paper) -> list[str]:
 def dataset_argument(source: Source) -> str:
     """Dataset as an argument of a command; for one made in Python, a name to be defined by the user first."""
     return "DATASET.json" if source.place == IN_PYTHON else argument(source.place)
+
+
+def _file_name(row: Row, run: "RunFile") -> str:
+    """The name of the recorded run, without that of its head."""
+    return row.dataset.removesuffix(f" {run.quantity}") if run.quantity else row.dataset
 
 
 def _map_given(run: "RunFile") -> str:

@@ -11,7 +11,7 @@ A @ B, for errors dA and dB, |A| dB + dA |B| + dA dB. float64's own rounding of 
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
@@ -110,6 +110,14 @@ def parse(where: str, text: str) -> Parsed:
     found = parser.sum()
     parser.end()
     return Parsed(found, parser.parts, parser.plain)
+
+
+def total(where: str, terms: Sequence[Parsed]) -> Parsed:
+    """The sum of expressions."""
+    of_parts = terms[0].of_parts
+    for one in terms[1:]:
+        of_parts = _added(where, of_parts, one.of_parts, 1.0)
+    return Parsed(of_parts, {key: part for one in terms for key, part in one.parts.items()}, plain=False)
 
 
 class _Parser:

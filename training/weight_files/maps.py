@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.orders.files import file_content
-from marginaudit.training.weight_files.expressions import Parsed, parse
+from marginaudit.training.weight_files.expressions import Parsed, parse, total
 from marginaudit.training.weight_files.tensors import Tensor
 
 RULE = re.compile(r"\s*([A-Za-z_]\w*)(?:\[(\d{1,6})\])?\s*=(?!=)(.*)", re.DOTALL)
+
+SUMMED = "W_ov"
+"""The matrix whose sum over heads a paper trains: in a sample of one token every head attends to it."""
 
 EXAMPLE = 'a rule such as "W_kq = k.weight.T @ q.weight"'
 
@@ -60,6 +63,36 @@ def parse_map(where: str, lines: Sequence[str], targets: Sequence[str]) -> tuple
     if not found:
         raise InputError(where, got="no rule", expected=EXAMPLE)
     return tuple(found.values())
+
+
+def quantities(lines: Sequence[str]) -> list[str]:
+    """What runs a map makes of its heads: ``W_kq[0]``, .. and, of several W_ov, their sum; [""] without heads.
+
+    >>> quantities(["W_kq[0] = a", "W_kq[1] = b", "W_ov[0] = c", "W_ov[1] = d"]), quantities(["W_kq = a"])
+    (['W_kq[0]', 'W_kq[1]', 'W_ov'], [''])
+    """
+    named = [match for line in lines if (match := RULE.fullmatch(line)) and match[2] is not None]
+    heads = dict.fromkeys(f"{one[1]}[{int(one[2])}]" for one in named if one[1] != SUMMED)
+    return [*heads, *dict.fromkeys(one[1] for one in named if one[1] == SUMMED)] or [""]
+
+
+def rules_of(quantity: str, rules: Sequence[Rule]) -> list[Rule]:
+    """The rules of a head's run: its own, those of no head, and W_ov's sum in the run of that.
+
+    Raises
+    ------
+    InputError
+        No head is chosen of several.
+    """
+    if quantity == SUMMED:
+        terms = [rule for rule in rules if rule.target == SUMMED]
+        text = f"{SUMMED} = {' + '.join(rule.text.partition('=')[2].strip() for rule in terms)}"
+        return [replace(terms[0], head=None, text=text, parsed=total(terms[0].where, [one.parsed for one in terms]))]
+    head = int(quantity.partition("[")[2][:-1]) if quantity else None
+    if head is None and any(rule.head is not None for rule in rules):
+        raise InputError(rules[0].where, got="rules of heads", expected="rules of one run, without [..]")
+    own = [rule for rule in rules if rule.head == head]
+    return own + [rule for rule in rules if rule.head is None and rule.target not in {one.target for one in own}]
 
 
 def map_file(path: Path) -> Path:

@@ -1,8 +1,7 @@
 """A recorded run as a user names it: a file or folder, a map, a head; and the weights that it holds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
 from hashlib import file_digest, sha256
 from os import PathLike
 from pathlib import Path
@@ -13,26 +12,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders import InputError, shown, shown_path
-from marginaudit.orders.arrays import Floats
 from marginaudit.training.recorded_weights import (
-    PRECISIONS,
     Recorded,
     checked,
     checked_steps,
     positive,
-    precision_of,
     recorded,
 )
 from marginaudit.training.weight_files.checkpoints import (
     Folder,
-    Sources,
     Stacked,
     checkpoints,
     listed,
     read_tensors,
 )
-from marginaudit.training.weight_files.expressions import Leaf, Parsed, Value
-from marginaudit.training.weight_files.maps import Rule, identity, map_file, parse_map, saved_lines, suggestion
+from marginaudit.training.weight_files.mapped import MappedMatrices, MappedRecord
+from marginaudit.training.weight_files.maps import (
+    Rule,
+    identity,
+    map_file,
+    parse_map,
+    quantities,
+    rules_of,
+    saved_lines,
+    suggestion,
+)
 from marginaudit.training.weight_files.tensors import Tensor, decoded
 
 CLOCKS = ("step", "steps")
@@ -45,9 +49,6 @@ MOST_HASHED = 2_000_000_000
 """Largest folder of which all contents are hashed, in bytes."""
 
 NO_TENSOR = Tensor((), "float64", lambda: np.zeros(()))
-
-KEPT = 4
-"""Matrices kept of a run that is read checkpoint by checkpoint."""
 
 
 class Target(NamedTuple):
@@ -69,11 +70,14 @@ class RunFile(PathLike[str]):
         The map; () for the one saved beside the file, or none.
     head : {"", "trained", "given", "joint"}
         How W_ov was trained: by stage 1, not at all, or jointly with W_kq; "" for what the file shows.
+    quantity : str
+        One of several heads, ``W_kq[0]``, or ``W_ov``, the sum of theirs; "" without heads.
     """
 
     path: Path
     rules: tuple[str, ...] = ()
     head: str = ""
+    quantity: str = ""
 
     def __fspath__(self) -> str:
         return str(self.path)
@@ -86,6 +90,16 @@ class RunFile(PathLike[str]):
         """The path, in errors."""
         return shown_path(self.path)
 
+    @property
+    def label(self) -> str:
+        """The path and the head, in answers."""
+        return f"{self.where} {self.quantity}".strip()
+
+    def by_head(self) -> list["RunFile"]:
+        """A run for each head of the map, and for the sum of the heads' W_ov; the run itself without heads."""
+        lines = self.rules or saved_lines(self.path) or ()
+        return [replace(self, quantity=one) for one in quantities(lines)]
+
     def digest(self) -> str:
         """SHA-256 of file and map; of a folder, of names with contents, or above 2 GB with sizes and times.
 
@@ -94,7 +108,8 @@ class RunFile(PathLike[str]):
         OSError
             A file cannot be read.
         """
-        lines = [*(self.rules or saved_lines(self.path) or ()), *([f"--head {self.head}"] if self.head else [])]
+        lines = [*(self.rules or saved_lines(self.path) or ())]
+        lines += [f"--head {self.head}"] * bool(self.head) + [self.quantity] * bool(self.quantity)
         if self.path.is_file() and not lines:
             return _digest(self.path)
         files = [self.path] if self.path.is_file() else [one for each in checkpoints(self.path) for one in each.files]
@@ -124,11 +139,11 @@ class RunFile(PathLike[str]):
         return whole
 
     def map(self, targets: Mapping[str, Target]) -> tuple[Rule, ...]:
-        """The rules given, or those saved beside the file; () without any."""
-        if self.rules:
-            return parse_map("--map", self.rules, tuple(targets))
-        lines = saved_lines(self.path)
-        return () if lines is None else parse_map(shown_path(f"{self.path}.map"), lines, tuple(targets))
+        """The rules of the head, of those given or saved beside the file; () without any."""
+        lines, where = (self.rules, "--map") if self.rules else (saved_lines(self.path), f"{self.path}.map")
+        if lines is None:
+            return ()
+        return tuple(rules_of(self.quantity, parse_map(shown_path(where), lines, tuple(targets))))
 
 
 def _digest(file: Path) -> str:
@@ -200,109 +215,6 @@ def _single(tensor: Tensor) -> NDArray[Any]:
     """The array, in float32 if it is of half precision."""
     stored = tensor.stored()
     return decoded(stored, tensor.dtype).astype(np.float32) if tensor.dtype in HALF else stored
-
-
-class MappedRecord(Recorded):
-    """Weights that a rule computes from a file's tensors, each when it is used."""
-
-    weights: "MappedMatrices"  # type: ignore[assignment]  # of an array it has what is used: shape, length and items
-
-    @cached_property
-    def precision(self) -> str:
-        """The lowest precision of the tensors."""
-        return min(self.weights.precisions.values(), key=lambda name: PRECISIONS[name][0])
-
-    def excess(self, i: int) -> Floats:
-        """Rounding of the tensors, through the rule, beyond one rounding of each entry."""
-        value, rounding, _ = self.weights.value(i)
-        return np.maximum(rounding - self.roundoff * np.abs(value), 0.0)
-
-    def trained_parts(self) -> "MappedRecord | None":
-        """The parts of tensors that change during the run, in one row; None where the weights are one of them."""
-        return self.weights.trained_parts(self.step)
-
-    @property
-    def rule(self) -> Rule:
-        """How the weights are computed."""
-        return self.weights.rule
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the parts of tensors, as the rule writes them."""
-        return {key: self.weights.part(0, key).value.shape for key in self.rule.parsed.parts}
-
-    def part(self, i: int, key: str) -> Floats:
-        """A part of a tensor at record ``i``."""
-        return self.weights.part(i, key).value
-
-
-class MappedMatrices:
-    """The matrices of a `MappedRecord`."""
-
-    def __init__(self, rule: Rule, source: Sources) -> None:
-        self.rule, self._source = rule, source
-        self.value = lru_cache(maxsize=KEPT)(self._value)
-
-    @cached_property
-    def precisions(self) -> dict[str, str]:
-        """Precision of each tensor: its type, or the lower one that its digits show; "" without a tensor."""
-        found = {}
-        for name in self.rule.parsed.names:
-            _, dtype = self._source.values(0, name)
-            found[name] = precision_of(partial(self._every, name), dtype, dtype) if dtype in PRECISIONS else "float64"
-        return found or {"": "float64"}
-
-    @cached_property
-    def shape(self) -> tuple[int, ...]:
-        """Number of steps, rows and columns."""
-        return (len(self), *self.value(0).value.shape)
-
-    def __len__(self) -> int:
-        return len(self._source.step)
-
-    def __iter__(self) -> Iterator[Floats]:
-        return (self[i] for i in range(len(self)))
-
-    def __getitem__(self, i: int) -> Floats:
-        found = self.value(range(len(self))[i]).value
-        if found.shape != self.shape[1:]:
-            got, expected = (" x ".join(map(str, shape)) for shape in (found.shape, self.shape[1:]))
-            raise InputError(self._source.place(i), got=got, expected=f"{expected}, as in the first checkpoint")
-        return found
-
-    def _value(self, i: int) -> Value:
-        return self.rule.parsed.evaluate(lambda name: self._tensor(i, name))
-
-    def _tensor(self, i: int, name: str) -> Value:
-        found, dtype = self._source.values(i, name)
-        if dtype not in PRECISIONS:
-            return Value(found, np.zeros_like(found))
-        return Value(found, 2.0 ** -PRECISIONS[self.precisions[name]][0] * np.abs(found))
-
-    def part(self, i: int, key: str) -> Value:
-        """A part of a tensor at record ``i``."""
-        return self.rule.parsed.part(lambda name: self._tensor(i, name), key)
-
-    def trained_parts(self, step: NDArray[np.int64]) -> MappedRecord | None:
-        """See `MappedRecord.trained_parts`."""
-        parsed = self.rule.parsed
-        moving = {key: one for key, one in parsed.parts.items() if self._moves(key)}
-        if parsed.plain or not moving:
-            return None
-
-        def row(part: Leaf) -> Value:
-            found = [part(key) for key in moving]
-            value = np.concatenate([one.value.ravel() for one in found])[np.newaxis]
-            return Value(value, np.concatenate([one.rounding.ravel() for one in found])[np.newaxis])
-
-        rule = replace(self.rule, parsed=Parsed(row, moving, plain=False), text=" and ".join(moving))
-        return MappedRecord(step, MappedMatrices(rule, self._source))  # type: ignore[arg-type]
-
-    def _moves(self, key: str) -> bool:
-        first = self.part(0, key).value
-        return any(not np.array_equal(first, self.part(i, key).value) for i in range(1, len(self)))
-
-    def _every(self, name: str) -> Iterator[Floats]:
-        return (self._source.values(i, name)[0] for i in range(len(self)))
 
 
 def _mapped(

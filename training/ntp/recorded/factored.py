@@ -12,7 +12,7 @@ from marginaudit.training.ntp.recorded.gradients import Stage2Loss, TextbookGrad
 from marginaudit.training.ntp.recorded.rules import Rule, Stage, unit
 from marginaudit.training.recorded_weights import Recorded
 from marginaudit.training.weight_files.expressions import Gradient, Value
-from marginaudit.training.weight_files.run_file import MappedRecord
+from marginaudit.training.weight_files.mapped import MappedRecord
 
 
 @dataclass(frozen=True, eq=False)

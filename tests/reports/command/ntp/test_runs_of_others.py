@@ -14,6 +14,7 @@ from marginaudit.orders.ntp import CASES
 from marginaudit.record import Recorder
 from marginaudit.training.ntp.recorded.trajectory import Trajectory
 from marginaudit.training.recorded_weights import Recorded
+from marginaudit.training.weight_files.run_file import RunFile, Target, read_weights
 from tests.command_line import Command
 from tests.training.ntp.recorded.program import Mistake, run
 from tests.training.ntp.recorded.test_declared import BATCH, HEAD, trained
@@ -239,3 +240,59 @@ def test_minibatches_that_were_recorded(command: Command) -> None:
 def test_a_batch_that_is_refused(t: int, samples: list[Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         Recorder().batch(t, samples)
+
+
+KQ = {"W_kq": Target("step2", ((4, 4),))}
+
+
+def two_heads(own_ov: bool) -> None:
+    """`heads/`: head 0 is a run with momentum, head 1 Algorithm 1's."""
+    of = {0: second(trained(momentum=0.9)), 1: second(trained())}
+    for t in range(31):
+        tensors = {"h0": of[0].weights[t], "h1": of[1].weights[t], "ov": HEAD} | ({"ov1": HEAD / 2} if own_ov else {})
+        write_safetensors(Path("heads") / f"step-{t}.safetensors", tensors)
+
+
+def test_each_head_is_a_run(command: Command) -> None:
+    two_heads(own_ov=False)
+    maps = ("--map", "W_kq[0] = h0", "--map", "W_kq[1] = h1", "--map", "W_ov = ov")
+    asked = ("conform", "example-1", "heads", *maps, "--lr2", "0.05")
+    found = command.json(*asked)
+    assert [(one["file"], one["conforms"], one["rule"]) for one in found["heads"]] == [
+        ("heads W_kq[0]", False, "momentum (0.9)"),
+        ("heads W_kq[1]", True, "Algorithm 1"),
+    ]
+    assert (found["conforms"], found["cause"]) == (False, "momentum (0.9)")
+    assert found["decided"] == sum(one["decided"] for one in found["heads"])
+    said = command(*asked, "--fail-on", "departs")
+    assert said.status == 1
+    lines = said.out.splitlines()
+    assert lines[0].startswith("heads W_kq[0]: ")
+    assert lines[1].startswith("heads W_kq[1]: 31 of 31 records decided; all follow Algorithm 1")
+    assert "heads W_kq[1]: Algorithm 1, record by record" in said.out
+    with pytest.raises(InputError, match=r"heads\.map:1: got rules of heads, expected rules of one run, without"):
+        marginaudit.conform("example-1", "heads")
+
+
+def test_of_several_w_ov_the_sum_is_a_run(command: Command) -> None:
+    two_heads(own_ov=True)
+    maps = ("--map", "W_kq[0] = h0", "--map", "W_kq[1] = h1", "--map", "W_ov[0] = ov", "--map", "W_ov[1] = ov1")
+    found = command.json("conform", "example-1", "heads", *maps, "--lr2", "0.05")
+    assert [one["file"] for one in found["heads"]] == ["heads W_kq[0]", "heads W_kq[1]", "heads W_ov"]
+    assert [[stage["stage"] for stage in one["stages"]] for one in found["heads"]] == [[2], [2], [1]]
+    sums = read_weights(RunFile(Path("heads"), quantity="W_ov"), {"W_ov": Target("step1", ((4, 4),)), **KQ}).records
+    np.testing.assert_allclose(sums["W_ov"].weights[3], 1.5 * HEAD)
+
+
+def test_an_audit_names_heads(command: Command) -> None:
+    two_heads(own_ov=False)
+    maps = ("--map", "W_kq[0] = h0", "--map", "W_kq[1] = h1", "--map", "W_ov = ov")
+    asked = ("--trajectory", "mine=heads", *maps, "--lr2", "0.05", "--claim", "ntp.theorem1.direction")
+    assert command("audit", "example-1", *asked).status == 0
+    report = json.loads(Path("audit-report/report.json").read_text())
+    assert [one["name"] for one in report["datasets"]] == ["example-1", "mine W_kq[0]", "mine W_kq[1]"]
+    rows = {row["dataset"]: row for row in report["verdicts"]}
+    assert rows["mine W_kq[0]"]["measured"] != rows["mine W_kq[1]"]["measured"]
+    table = command("table", "direction", "example-1", *asked[:-2], "--format", "csv").out
+    assert {"mine W_kq[0]", "mine W_kq[1]"} <= {line.split(",")[0] for line in table.splitlines()}
+    assert "mine W_kq[1]" in Path("audit-report/report.html").read_text()
