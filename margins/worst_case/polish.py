@@ -1,4 +1,4 @@
-"""Polish an optimum of a performance estimation problem to hundreds of bits, from its conditions of optimality."""
+"""Polish an optimum of a performance estimation problem to a thousand bits, from its conditions of optimality."""
 
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -17,9 +17,9 @@ STEPS = 8
 CHORDS = 60
 """Steps with the last Jacobian in many bits; each gains a few digits."""
 
-BITS = 400
+BITS = 1000
 
-SHARP = Fraction(1, 2**300)
+SHARP = Fraction(1, 2**900)
 """Largest error of a polished coordinate."""
 
 SMALLEST_SINGULAR = 1e-10

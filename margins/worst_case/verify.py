@@ -14,8 +14,8 @@ performance is the least of the metrics. In rational arithmetic it confirms
 * a worst case: coordinates of the points, in an orthogonal basis with stated squared lengths, and values that satisfy
   all constraints and interpolation inequalities, and metrics of at least the stated value.
 
-With PROBLEM, a file with the problem alone, the problem of the certificate must equal it. A rational is "p/q" in lowest
-terms, in ASCII digits, at most 4000 each.
+With PROBLEM, a file with the problem alone or in a certificate, that of CERTIFICATE must equal it. A rational is "p/q"
+in lowest terms, in ASCII digits, at most 4000 each.
 """
 
 import json
@@ -32,6 +32,7 @@ from typing import Any, NamedTuple
 
 FORMAT = "marginaudit-worst-case-1"
 RATIONAL = re.compile("(0|-?[1-9][0-9]{0,3999})/([1-9][0-9]{0,3999})")
+LONGEST_SHOWN = 60
 ZERO = Fraction(0)
 RELATIONS = ("<=", "==")
 
@@ -43,7 +44,11 @@ class Refused(Exception):  # noqa: N818
 
 
 class Unreadable(ValueError):  # noqa: N818
-    """No certificate; the message names the place and what is expected."""
+    """No certificate; place (file or JSON pointer), value and expectation."""
+
+    def __init__(self, where: str, *, got: str, expected: str) -> None:
+        super().__init__(f"{where}: got {got}, expected {expected}")
+        self.where, self.got, self.expected = where, got, expected
 
 
 class Linear(dict[Any, Fraction]):
@@ -227,7 +232,7 @@ class Function(NamedTuple):
     evaluations: list[Evaluation]
 
     def places(self) -> Iterator[tuple[str, int, int]]:
-        """Inequality and evaluations of each inequality; j = i for those of one evaluation."""
+        """Name and evaluations of each inequality; j = i for those of one evaluation."""
         indices = range(len(self.evaluations))
         for name, kind in CLASSES[self.name].kinds.items():
             if kind.where == "point":
@@ -391,14 +396,21 @@ def classes(problem: Problem) -> str:
 
 def verify(certificate: str | Path, problem: str | Path | None = None) -> list[str]:
     """One line per confirmed statement; `Refused` or `Unreadable` otherwise."""
-    return verify_document(load(certificate), None if problem is None else load(problem))
+    expected = None if problem is None else load(problem)
+    if isinstance(expected, dict) and "problem" in expected:
+        expected = expected["problem"]
+    document = load(certificate)
+    try:
+        return verify_document(document, expected)
+    except Unreadable as error:
+        raise Unreadable(f"{certificate}: {error.where}", got=error.got, expected=error.expected) from None
 
 
 def verify_document(document: Any, expected: Any = None) -> list[str]:
     """Verify a parsed certificate, for the expected problem if one is given."""
     known = members(document, "", ("format", "problem"), ("proof", "worst_case"))
-    expect(known["format"] == FORMAT, "/format", repr(FORMAT))
-    expect("proof" in known or "worst_case" in known, "", "the key 'proof' or 'worst_case'")
+    expect(known["format"] == FORMAT, "/format", known["format"], repr(FORMAT))
+    expect("proof" in known or "worst_case" in known, "", document, "the key 'proof' or 'worst_case'")
     demand(expected is None or known["problem"] == expected, "the problem is not the expected one")
     problem = read_problem(known["problem"], "/problem")
     lines, ends = [], []
@@ -424,30 +436,30 @@ def read_problem(value: Any, where: str) -> Problem:
     def vector(value: Any, where: str) -> Linear:
         terms = mapping(value, where)
         for name in terms:
-            expect(name in points, f"{where}/{name}", "a point")
+            expect(name in points, f"{where}/{name}", name, "a point")
         return Linear({name: rational(c, f"{where}/{name}") for name, c in terms.items()})
 
     def expression(value: Any, where: str) -> Linear:
         parts = members(value, where, (), ("products", "values", "constant"))
         total = Linear({(): rational(parts["constant"], f"{where}/constant")} if "constant" in parts else {})
         for name, c in mapping(parts.get("values", {}), f"{where}/values").items():
-            expect(name in values, f"{where}/values/{name}", "a value")
+            expect(name in values, f"{where}/values/{name}", name, "a value")
             total = total + Linear({(name,): rational(c, f"{where}/values/{name}")})
         for k, row in enumerate(array(parts.get("products", []), f"{where}/products")):
             place = f"{where}/products/{k}"
             a, b, c = array(row, place, 3)
-            expect(a in points and b in points, place, "two points and a rational")
+            expect(a in points and b in points, place, row, "two points and a rational")
             one = Fraction(1)
             total = total + rational(c, place) * product(Linear({a: one}), Linear({b: one}))
         return total
 
     def function(value: Any, where: str) -> Function:
         parts = members(value, where, ("class", "parameters", "evaluations"))
-        expect(parts["class"] in list(CLASSES), f"{where}/class", f"one of {', '.join(CLASSES)}")
+        expect(parts["class"] in list(CLASSES), f"{where}/class", parts["class"], f"one of {', '.join(CLASSES)}")
         known = CLASSES[parts["class"]]
         given = members(parts["parameters"], f"{where}/parameters", known.parameters)
         parameters = {key: rational(c, f"{where}/parameters/{key}") for key, c in given.items()}
-        expect(known.admits(parameters), f"{where}/parameters", "parameters that the class admits")
+        expect(known.admits(parameters), f"{where}/parameters", given, "parameters that the class admits")
         evaluations = []
         for k, row in enumerate(array(parts["evaluations"], f"{where}/evaluations")):
             place = f"{where}/evaluations/{k}"
@@ -459,14 +471,14 @@ def read_problem(value: Any, where: str) -> Problem:
 
     def constraint(value: Any, where: str) -> tuple[str, Linear]:
         parts = members(value, where, ("relation", "expression"))
-        expect(parts["relation"] in RELATIONS, f"{where}/relation", " or ".join(RELATIONS))
+        expect(parts["relation"] in RELATIONS, f"{where}/relation", parts["relation"], " or ".join(RELATIONS))
         return parts["relation"], expression(parts["expression"], f"{where}/expression")
 
     def each(key: str, reader: Callable[[Any, str], Any]) -> list[Any]:
         return [reader(item, f"{where}/{key}/{k}") for k, item in enumerate(array(known[key], f"{where}/{key}"))]
 
     metrics = each("metrics", expression)
-    expect(metrics != [], f"{where}/metrics", "at least one metric")
+    expect(metrics != [], f"{where}/metrics", metrics, "at least one metric")
     return Problem(points, values, each("functions", function), each("constraints", constraint), metrics)
 
 
@@ -481,7 +493,8 @@ def read_proof(value: Any, where: str) -> dict[str, Any]:
         for n, row in enumerate(array(rows, f"{where}/functions/{k}")):
             place = f"{where}/functions/{k}/{n}"
             name, i, j, multiplier = array(row, place, 4)
-            expect(type(i) is int and type(j) is int and isinstance(name, str), place, "kind, two indices, a rational")
+            known_types = type(i) is int and type(j) is int and isinstance(name, str)
+            expect(known_types, place, row, "kind, two indices, a rational")
             proof["functions"][-1].append((name, i, j, rational(multiplier, place)))
     return proof
 
@@ -502,7 +515,7 @@ def rational(value: Any, where: str) -> Fraction:
     """Read "p/q" in lowest terms."""
     match = RATIONAL.fullmatch(value) if isinstance(value, str) else None
     if match is None or gcd(*map(int, match.groups())) != 1:
-        raise Unreadable(f"{where}: expected a rational 'p/q' in lowest terms, of at most 4000 digits each")
+        expect(False, where, value, "a rational 'p/q' in lowest terms, of at most 4000 digits each")
     return Fraction(value)
 
 
@@ -514,20 +527,20 @@ def rationals(value: Any, where: str) -> list[Fraction]:
 def names(value: Any, where: str) -> list[str]:
     """Read an array of different names."""
     found = array(value, where)
-    expect(all(isinstance(name, str) for name in found), where, "names")
-    expect(len(set(found)) == len(found), where, "each name once")
+    expect(all(isinstance(name, str) for name in found), where, value, "names")
+    expect(len(set(found)) == len(found), where, value, "each name once")
     return found
 
 
 def array(value: Any, where: str, length: int | None = None) -> list[Any]:
     """Read an array, of a given length."""
-    expect(isinstance(value, list) and length in (None, len(value)), where, f"an array of {length or 'items'}")
+    expect(isinstance(value, list) and length in (None, len(value)), where, value, f"an array of {length or 'items'}")
     return list(value)
 
 
 def mapping(value: Any, where: str) -> dict[str, Any]:
     """Read an object."""
-    expect(isinstance(value, dict), where, "an object")
+    expect(isinstance(value, dict), where, value, "an object")
     return dict(value)
 
 
@@ -535,16 +548,19 @@ def members(value: Any, where: str, required: tuple[str, ...], optional: tuple[s
     """Read an object with these keys."""
     known = mapping(value, where)
     for key in required:
-        expect(key in known, where, f"the key {key!r}")
+        expect(key in known, where, value, f"the key {key!r}")
     for key in known:
-        expect(key in required + optional, f"{where}/{key}", f"no key but {', '.join(required + optional) or 'none'}")
+        members_known = ", ".join(required + optional) or "none"
+        expect(key in required + optional, f"{where}/{key}", known[key], f"no key but {members_known}")
     return known
 
 
-def expect(condition: bool, where: str, expected: str) -> None:
+def expect(condition: bool, where: str, got: Any, expected: str) -> None:
     """Raise `Unreadable` unless the condition holds."""
     if not condition:
-        raise Unreadable(f"{where or '/'}: expected {expected}")
+        text = ascii(got)
+        shown = text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} .."
+        raise Unreadable(where or "/", got=shown, expected=expected)
 
 
 def demand(condition: bool, otherwise: str) -> None:
@@ -558,13 +574,13 @@ def load(path: str | Path) -> Any:
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) < len(pairs):
-            raise Unreadable("a key stands more than once in an object")
+            raise ValueError("a key more than once in an object")
         return dict(pairs)
 
     try:
         return json.loads(Path(path).read_text(encoding="utf-8-sig"), object_pairs_hook=once)
     except (OSError, ValueError, RecursionError) as error:
-        raise Unreadable(f"{path}: {error}; expected JSON in UTF-8") from error
+        raise Unreadable(str(path), got=str(error), expected="JSON in UTF-8") from error
 
 
 def main(arguments: list[str]) -> int:

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from marginaudit.margins import CertificateError
+from marginaudit.margins.worst_case.documents import confirmed, is_certificate
 from marginaudit.orders import file_content
 from marginaudit.reports.command.arguments import DATASET, JSON, PAPER
 from marginaudit.reports.command.console import print_line
@@ -21,12 +22,16 @@ from marginaudit.reports.command.solve import with_problems
 def verify(dataset: str, certificate: Path, as_json: bool) -> int:
     """Check a CERTIFICATE written by `solve --certificate`.
 
-    The exit status is 0 if it is confirmed, 1 if refused.
+    A certificate of a worst case is checked for the problem in the file DATASET. The exit status is 0 if it is
+    confirmed, 1 if refused.
     """
-    source = with_problems(dataset)
-    file_content(certificate, "a certificate, as `solve --certificate` writes it")
+    of_worst_case = is_certificate(file_content(certificate, "a certificate, as `solve --certificate` writes it"))
+    source = None if of_worst_case else with_problems(dataset)
     try:
-        lines = source.paper.verify(source.dataset, source.place, certificate)
+        if source is None:
+            lines = confirmed(Path(dataset), certificate)
+        else:
+            lines = source.paper.verify(source.dataset, source.place, certificate)
     except CertificateError as reason:
         if as_json:
             print_json({"confirmed": False, "reason": str(reason), "statements": []})

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from marginaudit.margins.worst_case.scalar import exactly
 from marginaudit.margins.worst_case.verify import verify_document
 from tests.margins.worst_case.samples import BY_NAME, THEOREMS, refuted, solved
 
@@ -50,3 +51,17 @@ def test_irrational_worst_case_lies_between_two_proved_ends() -> None:
     assert found.upper is not None
     assert found.lower is not None
     assert found.lower < found.upper < found.lower * (1 + Fraction(2, 10**6))
+
+
+@pytest.mark.parametrize("name", ["gradient-descent", "nesterov", "halpern", "krasnoselskii-mann"])
+def test_large_problems_are_solved_with_few_rows(name: str) -> None:
+    found, bound = solved(name, 12)
+    assert found.upper == found.lower == bound
+    assert found.proof is not None
+    assert sum(map(len, found.proof.functions)) <= 100
+
+
+def test_peer_solves_a_problem_with_rational_parameters() -> None:
+    theorem = BY_NAME["gradient-descent"]
+    pep = theorem.problem(exactly(SimpleNamespace(**theorem.instance(2))))
+    assert pep.solve(verbose=0, wrapper="cvxpy", solver="CLARABEL") == pytest.approx(0.3, rel=1e-6)
