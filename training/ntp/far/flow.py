@@ -27,6 +27,9 @@ ATOL = 1e-9
 COARSER = 10.0
 """Ratio of the second solution's tolerances to the first's."""
 
+UNORDERED = 1_000
+"""Unknowns up to which the solver's own sparse decompositions are as fast as those of `OrderedLU`."""
+
 SHORTEST = 1e-9
 """Shortest step of the solver in log s that may be halved."""
 
@@ -242,7 +245,7 @@ def integrated(field: LateField, eta: float, s0: float, rest0: Floats, goals: Fl
     solver = scipy.integrate.Radau(
         field.speed, start, state, end, rtol=RTOL * looser, atol=ATOL * looser, jac=field.jacobian
     )
-    if scipy.sparse.issparse(field.jacobian(start, state)):
+    if len(state) > UNORDERED and scipy.sparse.issparse(field.jacobian(start, state)):
         solver.lu = OrderedLU().factor  # type: ignore[assignment]
     for goal in goals.tolist():
         while solver.t < goal:

@@ -142,7 +142,7 @@ def follow(
             return Followed(rows + [{**still, "step": t} for t in later], iterate, None, "")
         states = [(goal, iterate.rest)] if one_hot(problem, iterate) else []
         if goal == steps:
-            return Followed(rows, iterate, _law(problem, exact, iterate.lr, states), "")
+            return Followed(rows, iterate, law_from(problem, exact, iterate.lr, states), "")
         unready = f"steps of {iterate.lr:.3g} have not made attention one-hot"
         decades = [10**k for k in range(1, 19) if goal < 10**k < steps]
         flow = _flow(problem, exact, iterate, [*later, *decades, steps]) if states else unready
@@ -158,7 +158,7 @@ def follow(
     rows += rows_at(problem, iterate, [state for state in followed if state[0] in recorded], "flow")
     if progress is not None:
         progress(done + steps)
-    return Followed(rows, iterate.placed(*states[-1]), _law(problem, exact, iterate.lr, states), "")
+    return Followed(rows, iterate.placed(*states[-1]), law_from(problem, exact, iterate.lr, states), "")
 
 
 def _flow(problem: ReducedKQ, exact: ExactReference, iterate: Iterate, wanted: Sequence[int]) -> "Flow | str":
@@ -236,23 +236,40 @@ def _go_to_the_end(problem: ReducedKQ, iterate: Iterate, flow: "Flow") -> None:
     iterate.move_to(t, rest, float(error[-1]), gradient.value / gradient.norm)
 
 
-def _law(
+def law_from(
     problem: ReducedKQ, exact: ExactReference, eta: float, states: list[tuple[int, Floats]]
 ) -> "AsymptoticLaw | None":
-    """The law, from the first late state that determines it."""
+    """The law, from the first late state that determines it; so do all later ones."""
+    early, late, found = -1, 0, None
+    while early < len(states) - 1 and found is None:
+        late = min(late, len(states) - 1)
+        found = _law_at(problem, exact, eta, *states[late])
+        if found is None:
+            early, late = late, 2 * late + 1
+    if found is None:
+        return None
+    while late - early > 1:
+        middle = (early + late) // 2
+        earlier = _law_at(problem, exact, eta, *states[middle])
+        if earlier is None:
+            early = middle
+        else:
+            late, found = middle, earlier
+    return found
+
+
+def _law_at(problem: ReducedKQ, exact: ExactReference, eta: float, t: int, rest: Floats) -> "AsymptoticLaw | None":
+    """The law from one state, or None if the state is too early or descent oscillates."""
     from marginaudit.training.ntp.far.law import asymptotic_law
 
-    for t, rest in states:
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                law = asymptotic_law(problem.merged, exact, eta, t, rest)
-        except CertificateError:
-            raise
-        except (RuntimeError, ValueError):  # too early, or descent oscillates
-            continue
-        if law.log_log or law.unsettled <= SETTLED * np.linalg.norm(law.across(t)):
-            return law
-    return None
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            law = asymptotic_law(problem.merged, exact, eta, t, rest)
+    except CertificateError:
+        raise
+    except (RuntimeError, ValueError):
+        return None
+    return law if law.log_log or law.unsettled <= SETTLED * np.linalg.norm(law.across(t)) else None
 
 
 def one_hot(problem: ReducedKQ, iterate: Iterate) -> bool:

@@ -142,6 +142,7 @@ def test_the_solver_takes_sparse_matrices_in_one_order(monkeypatch: pytest.Monke
     problem, eta = of_dataset(DEGENERATE), eta_of(DEGENERATE)
     [start] = late_steps(*problem, eta, [100_000])
     monkeypatch.setattr(late_field, "DENSE", 0)
+    monkeypatch.setattr(flow_module, "UNORDERED", 0)
     counted: list[str] = []
     factor = OrderedLU.factor
 

@@ -229,3 +229,21 @@ def test_a_direction_that_the_flow_leaves_without_an_error_bar_is_lost(monkeypat
     assert not run(EXAMPLE, 30_000, [100, 30_000]).lost
     monkeypatch.setattr(flow, "fast_forward", astray)
     assert run(EXAMPLE, 30_000, [100, 30_000]).lost
+
+
+@pytest.mark.parametrize("states", [0, 1, 2, 5, 40])
+def test_the_law_is_of_the_first_state_that_determines_it(states: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+    for first in range(states + 1):
+
+        def at(*given: Any, first: int = first) -> Any:
+            tried.append(given[3])
+            return given[3] if given[3] >= first else None
+
+        monkeypatch.setattr(horizon, "_law_at", at)
+        problem, _ = reduced(FREE, 9.0)
+        every = [(t, np.zeros(1)) for t in range(states)]
+        law: Any = horizon.law_from(problem, known(problem.exact), 0.1, every)
+        assert law == (first if first < states else None)
+        assert len(tried) <= 2 * np.log2(states + 1) + 2
+        tried.clear()
