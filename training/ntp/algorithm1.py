@@ -34,9 +34,9 @@ def train(
     distinct tokens; symmetric data whose terms cancel), W does not move.
 
     For orthonormal tokens normalised descent in stage 1 has a closed form (`stage1_law`). It replaces the steps after
-    `STAGE1_STEPS`, or once rounding hides the gradient; stage 2 always starts from it. Stage 2 is compiled if its loss
-    has a reduced model (`ReducedKQ`): orthonormal tokens, one margin A, exactly one token of each sentence with the
-    label of its next token, and no label twice in a sentence.
+    `steps_before_the_law`, or once rounding hides the gradient; stage 2 always starts from it. Stage 2 is compiled if
+    its loss has a reduced model (`ReducedKQ`): orthonormal tokens, one margin A, exactly one token of each sentence
+    with the label of its next token, and no label twice in a sentence.
 
     Parameters
     ----------
