@@ -194,7 +194,7 @@ def _answered(row: Mapping[str, Any], e: Experiment, steps: list[int]) -> Iterat
         unsure = re.search(r"of (\d+) more the error bars leave it open", row["detail"])
         if not int(said[3]) <= true <= int(said[3]) + (int(unsure[1]) if unsure else 0):
             yield Disagreement("evidence", f"{said[0]}, and it is {true}")
-    since = re.search(r"answered n\(x_0\) from step: ([^.]*)\.", row["detail"])
+    since = re.search(r"all answers n\(x_0\), by length: ([^.]*)\.", row["detail"])
     if since and steps[-1] < len(e.states):
         for length, step, earlier in re.findall(r"(\d+): (\w+)( or earlier)?", since[1])[:3]:
             found = theorem3_statements.answered_from(e, steps, int(length))

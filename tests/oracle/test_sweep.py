@@ -114,19 +114,19 @@ def test_the_first_informative_step_is_compared(truth: Experiment, example: Audi
 
 def test_what_is_said_of_short_sentences_is_compared(truth: Experiment, example: Audited) -> None:
     detail = example.rows["ntp.theorem3.prediction.any-length"]["detail"]
-    told = re.search(r": (\d+) are answered", detail), re.search(r"from step: 2: (\w+)", detail)
+    told = re.search(r": (\d+) are answered", detail), re.search(r"by length: 2: (\w+)", detail)
     count, since = (found[1] for found in told if found is not None)
     for lie in (
         detail.replace(f": {count} are answered", f": {int(count) - 1} are answered"),
-        detail.replace(f"from step: 2: {since}", "from step: 2: never"),
-        detail.replace(f"from step: 2: {since}", f"from step: 2: {int(since) - 1} or earlier"),
+        detail.replace(f"by length: 2: {since}", "by length: 2: never"),
+        detail.replace(f"by length: 2: {since}", f"by length: 2: {int(since) - 1} or earlier"),
     ):
         assert lie_found(truth, example, "ntp.theorem3.prediction.any-length", detail=lie) == {"evidence"}
 
 
 def test_a_first_step_that_error_bars_leave_open_is_no_lie(truth: Experiment, example: Audited) -> None:
     detail = example.rows["ntp.theorem3.prediction.any-length"]["detail"]
-    later = re.sub(r"from step: 2: \d+", "from step: 2: 5 or earlier", detail)
+    later = re.sub(r"by length: 2: \d+", "by length: 2: 5 or earlier", detail)
     assert later != detail
     assert not lie_found(truth, example, "ntp.theorem3.prediction.any-length", detail=later)
 
