@@ -10,6 +10,15 @@ from .claim import (
 from .claim import (
     ProofCondition as ProofCondition,
 )
+from .instances.instance import (
+    Instance as Instance,
+)
+from .instances.instance import (
+    Parameters as Parameters,
+)
+from .instances.instance import (
+    instance as instance,
+)
 from .judgements import (
     Bounded as Bounded,
 )

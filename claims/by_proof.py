@@ -6,8 +6,8 @@ from marginaudit.claims.run import BaseRun
 from marginaudit.claims.standing import Implication, Standing, Status, require_proof
 from marginaudit.claims.verdict import NO_NUMBERS, Evidence, Finding, Verdict
 
-FINAL = {Verdict.BROKEN, Verdict.NOT_APPLICABLE}
-"""Verdicts that proofs do not change: the statement does not apply, or the measurement failed."""
+FINAL = {Verdict.BROKEN, Verdict.NOT_APPLICABLE, Verdict.NOT_CHECKED}
+"""Verdicts that proofs do not change: the statement does not apply, is not checked, or the measurement failed."""
 
 OWN_PROOF = "{proved} for every dataset that meets its assumptions, as this one does exactly ({proof})."
 

@@ -5,10 +5,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
+from marginaudit.claims.box import Box, require_box
 from marginaudit.claims.by_proof import by_proof
-from marginaudit.claims.quotation import UNQUOTED, SourceWords
+from marginaudit.claims.predicates import Predicate, split
+from marginaudit.claims.quotation import UNQUOTED, Form, SourceWords
 from marginaudit.claims.row import ReportRow
 from marginaudit.claims.run import BaseRun
 from marginaudit.claims.standing import OPEN, Implication, Standing
@@ -16,7 +18,7 @@ from marginaudit.claims.values.error_text import error_place, error_text
 from marginaudit.claims.values.json_data import witness_text
 from marginaudit.claims.values.reportable import Unreportable, unreportable
 from marginaudit.claims.verdict import Evidence, Finding, Verdict, headroom, not_applicable, outside_to_detail
-from marginaudit.orders import counted, printable, shown
+from marginaudit.orders import Assumption, counted, printable, shown
 from marginaudit.orders.notebook import html_table
 
 NOT_STATED = ("not stated",)
@@ -38,6 +40,9 @@ FIELDS: dict[str, type] = {
     "formula": str,
     "instead": str,
     "paper": str,
+    "theorem": str,
+    "control_of": str,
+    "defence": str,
     "assumptions": tuple,
     "setting": tuple,
     "standing": Standing,
@@ -69,8 +74,8 @@ class Judgement(Protocol):
     def kind(self) -> str:
         """Name of the kind for the reader of a report."""
 
-    def judge(self, run: BaseRun[Any]) -> Finding:
-        """The verdict on a run that meets the claim's assumptions."""
+    def judge(self, run: Any) -> Finding:
+        """The verdict on a run, or an instance, that meets the claim's assumptions."""
 
 
 def undecided(reason: BeyondTheRun, judgement: Any, run: BaseRun[Any]) -> Finding:
@@ -104,13 +109,26 @@ class Claim:
         The statement in words and plain symbols, as it is audited.
     formula : str
         The statement in LaTeX; "" if it says no more than ``statement``, whose plain symbols the page typesets.
-    assumptions : tuple of str
-        Names of predicates of the paper's kind of dataset; ``()`` for a statement about any dataset. A claim that
-        leaves them out is `broken`.
+    assumptions : tuple of str, or of predicates
+        Names of predicates of the paper's kind of dataset; ``()`` for a statement about any dataset. A claim about
+        runs that leaves them out is `broken`. A claim about instances has functions from an instance to True or
+        False, whose names are kept.
     setting : tuple of str
         Names of further predicates of the data in the source's setting. Outside the setting the claim is not
         applicable, unless a more general proof shows that it holds.
     absent : callable, run -> reason why it lacks the statement's subject, or None
+    theorem : str
+        Name of the theorem, such as "Theorem 4.1(3)"; "" to find it in ``source``.
+    control_of : str
+        For a false twin of another claim, the id of that claim: a control, to be violated by an audit that works.
+    scale : "paper", "reduced" or None
+        Whether the sizes are those of the source, or smaller ones; None if unstated.
+    defence : str
+        A fair author's answer to a violation, in one line; "" for that of the standing.
+    box : mapping from names to `integers`, `floats` or `vectors`
+        Parameters of the instances among which `marginaudit hunt` searches for a counterexample.
+    predicates : mapping
+        The functions among the assumptions, by name; filled in.
     instead : str
         The true statement in place of a violated one, with its proof, formulas in LaTeX between dollar signs; ""
         if unknown.
@@ -140,21 +158,28 @@ class Claim:
     source: str
     statement: str
     formula: str = ""
-    assumptions: tuple[str, ...] = NOT_STATED
+    assumptions: tuple[Any, ...] = NOT_STATED
     setting: tuple[str, ...] = ()
     judgement: Judgement
     absent: Callable[[Any], str | None] = field(default=lambda _: None)
     proof_uses: tuple[ProofCondition, ...] = ()
     instead: str = ""
     paper: str = ""
+    theorem: str = ""
+    control_of: str = ""
+    scale: Literal["paper", "reduced"] | None = None
+    defence: str = ""
     standing: Standing = OPEN
     source_words: SourceWords = UNQUOTED
     implications: tuple[Implication, ...] = field(default=(), repr=False)
+    box: Box = field(default_factory=dict, repr=False)
+    predicates: Mapping[str, Predicate] = field(default_factory=dict, repr=False)
     made: tuple[Any, ...] = field(default=(), repr=False, compare=False)
     decided_by: tuple[Implication, ...] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self._refuse_what_is_none()
+        self._name_assumptions()
         identity = self.id, self.statement, self.assumptions
         if self.made:
             of, judgement, standing, implications = self.made
@@ -175,6 +200,27 @@ class Claim:
         judge, kind = (getattr(self.judgement, name, None) for name in ("judge", "kind"))
         if not (callable(judge) and isinstance(kind, str)):
             self._refuse(f"{shown(self.judgement)} as judgement", "one of marginaudit.claims.judgements")
+
+    def _name_assumptions(self) -> None:
+        """Replace functions among the assumptions by their names, and check the box."""
+        try:
+            names, functions = split(self.assumptions)
+            require_box(self.box)
+        except ValueError as error:
+            raise ValueError(f"claim {printable(self.id)}: {error}") from None
+        object.__setattr__(self, "assumptions", names)
+        object.__setattr__(self, "predicates", {**self.predicates, **functions})
+
+    @property
+    def form(self) -> Form:
+        """Form of the statement; a twin of another claim is a control, whatever is quoted."""
+        return Form.CONTROL if self.control_of else self.source_words.form
+
+    def assumption(self, run: BaseRun[Any], name: str) -> Assumption:
+        """Check an assumption: a function of the claim's own, or a predicate of the run's kind."""
+        if name in self.predicates:
+            return run.checked(name, self.predicates[name])
+        return run.assumption(name)
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -215,13 +261,16 @@ class Claim:
     def row(self, run: BaseRun[Any], **found: Any) -> ReportRow:
         """Report row for a finding on a run's dataset."""
         found |= {"kind": self.judgement.kind, "standing": self.standing.status.value, "source": self.source}
-        found["form"] = self.source_words.form.value
+        found |= {"form": self.form.value, "control_of": self.control_of or None, "scale": self.scale}
+        found["quantifier"] = getattr(self.judgement, "quantifier", "all")
+        if found.get("evidence") is not Evidence.SAMPLED:
+            found |= {"confidence": None, "samples": None, "seed": None}
         return ReportRow(claim=self.id, dataset=run.dataset.name, **found)
 
     def applies_to(self, run: BaseRun[Any]) -> bool:
         """Whether the dataset has the statement's subject, for any run."""
         try:
-            return self.absent(run) is None
+            return self.absent(run.subject) is None
         except NotFollowed:
             return True
         except BeyondTheRun:
@@ -231,25 +280,14 @@ class Claim:
         """The judgement's finding, or the reason for the lack of one, with notes for its detail."""
         if self.assumptions == NOT_STATED:
             return Finding(Verdict.BROKEN, detail="It does not state its assumptions; for none, assumptions=()."), []
-        open_one = None
-        for name in self.assumptions:
-            assumption = run.assumption(name)
-            if not assumption.holds:
-                witness = printable(witness_text(assumption.witness))
-                if not assumption.undecided:
-                    detail = f"Assumption {name} fails: {witness}."
-                    return not_applicable(detail, assumption.witness, failed=name), []
-                detail = f"Not decided: error bars leave open whether assumption {name} holds: {witness}."
-                open_one = Finding(Verdict.INCONCLUSIVE, detail=detail, witness=assumption.witness)
-        if open_one is not None:
-            return open_one, []
         try:
             with redirect_stdout(sys.stderr):
-                return self._judge(run)
+                unmet = self._unmet(run)
+                return self._judge(run) if unmet is None else (unmet, [])
         except NotJudged as reason:
             return not_applicable(f"Not judged: {printable(str(reason))}."), []
         except BeyondTheRun as reason:
-            return undecided(reason, self.judgement, run), []
+            return undecided(reason, self.judgement, run.subject), []
         except Unreportable as fault:
             failure = f"Its code {printable(str(fault))}."
         except KeyboardInterrupt:
@@ -257,6 +295,20 @@ class Claim:
         except BaseException as error:
             failure = f"{error_text(error)} ({error_place(error)})."
         return Finding(Verdict.BROKEN, detail=failure + self._not_assumed(run)), []
+
+    def _unmet(self, run: BaseRun[Any]) -> Finding | None:
+        """Finding for a failing assumption, else for an undecided one; None if all hold."""
+        open_one = None
+        for name in self.assumptions:
+            assumption = self.assumption(run, name)
+            if not assumption.holds:
+                witness = printable(witness_text(assumption.witness))
+                if not assumption.undecided:
+                    detail = f"Assumption {name} fails: {witness}."
+                    return not_applicable(detail, assumption.witness, failed=name)
+                detail = f"Not decided: error bars leave open whether assumption {name} holds: {witness}."
+                open_one = Finding(Verdict.INCONCLUSIVE, detail=detail, witness=assumption.witness)
+        return open_one
 
     def _outside(self, run: BaseRun[Any], found: Mapping[str, Any]) -> dict[str, Any]:
         """Changes to a finding on data outside the source's setting, where only a proof can decide."""
@@ -273,9 +325,9 @@ class Claim:
         return vars(not_applicable(f"{outside} {there}", witness, failed=failed))
 
     def _judge(self, run: BaseRun[Any]) -> tuple[Finding, list[str]]:
-        reason: Any = self.absent(run)
+        reason: Any = self.absent(run.subject)
         if reason is None:
-            found = self.judgement.judge(run)
+            found = self.judgement.judge(run.subject)
             if not isinstance(found, Finding):
                 raise unreportable(found, "", "a Finding")
             if found.evidence.by_proof:
@@ -310,13 +362,18 @@ class Claim:
 class Ledger(Mapping[str, Claim]):
     """Claims by id, in the order of registration.
 
+    Attributes
+    ----------
+    instances : named instances of their file, by name
+
     Raises
     ------
     ValueError
         Two claims have the same id.
     """
 
-    def __init__(self, claims: Iterable[Claim]) -> None:
+    def __init__(self, claims: Iterable[Claim], instances: Mapping[str, Any] | None = None) -> None:
+        self.instances = dict(instances or {})
         self._claims: dict[str, Claim] = {}
         for claim in claims:
             if claim.id in self._claims:

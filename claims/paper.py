@@ -13,7 +13,7 @@ from marginaudit.claims.run import BaseRun, Progress, Rows
 from marginaudit.claims.standing import Implication, Status, require_proof
 from marginaudit.claims.table import Table
 from marginaudit.claims.values.json_data import finite
-from marginaudit.claims.verdict import Evidence
+from marginaudit.claims.verdict import Evidence, Finding
 from marginaudit.orders import InputError, Kind
 
 if TYPE_CHECKING:
@@ -104,6 +104,10 @@ class Space(ABC):
     def proof(self, dataset: Any) -> Mapping[str, Any] | None:
         """An independently checkable certificate, if any."""
         return None
+
+    def confirmed(self, claim: Claim, dataset: Any, finding: Finding) -> Finding:
+        """Finding on the smallest counterexample, judged again with surer evidence if possible."""
+        return finding
 
 
 class Paper:
@@ -207,10 +211,19 @@ class Paper:
         return own
 
     @property
+    def ours(self) -> bool:
+        """Whether it belongs to this project."""
+        return type(self).__module__.startswith("marginaudit.")
+
+    @property
     def evidence(self) -> Evidence:
         """Evidence of verdicts by its proofs; for a third-party paper `PROVED_BY_AUTHOR`."""
-        ours = type(self).__module__.startswith("marginaudit.")
-        return Evidence.PROVED if ours else Evidence.PROVED_BY_AUTHOR
+        return Evidence.PROVED if self.ours else Evidence.PROVED_BY_AUTHOR
+
+    @property
+    def own_claims(self) -> str:
+        """Data of users' claims on its datasets, in the report."""
+        return f"the runs of {self.source}"
 
     @property
     def trained(self) -> Any:

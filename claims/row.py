@@ -80,6 +80,12 @@ class ReportRow(Finding, About):
         Standing of the claim over every dataset.
     form : str
         Form of the statement: printed, rederived, variant, own, control.
+    control_of : str or None
+        Of a control, the claim of which it is a false twin.
+    scale : "paper", "reduced" or None
+        Whether the sizes are those of the source, or smaller ones; None if unstated.
+    quantifier : str
+        What the statement is about: "all" entries, the "last" one, some ("exists"), a "supremum", ..
     """
 
     headroom: tuple[float, ...] = field(default=(), metadata=column(Output.JSON))
@@ -87,6 +93,9 @@ class ReportRow(Finding, About):
     standing: str = field(default="", metadata=column(ALL_ROWS))
     source: str = field(default="", metadata=column(ALL_ROWS))
     form: str = field(default="", metadata=column(ALL_ROWS))
+    control_of: str | None = field(default=None, metadata=column(ALL_ROWS | Output.KEPT))
+    scale: Literal["paper", "reduced"] | None = field(default=None, metadata=column(ALL_ROWS))
+    quantifier: str = field(default="", metadata=column(Output.JSON | Output.FRAME))
     kind: str = field(default="", metadata=column(Output.JSON))
     counterexample: Mapping[str, Any] | None = field(default=None, metadata=column(Output.JSON))
 

@@ -5,6 +5,7 @@ from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
 
+from marginaudit.claims.predicates import Predicate, checked
 from marginaudit.claims.verdict import Evidence
 from marginaudit.orders import Assumption, Data, InputError, Kind
 from marginaudit.orders.notebook import html_table, in_json
@@ -79,6 +80,15 @@ class BaseRun(Generic[D]):
         self._progress = progress
         self._assumptions: dict[str, Assumption] = {}
         self.kept: dict[tuple[Any, ...], Any] = {}
+
+    @property
+    def subject(self) -> Any:
+        """Argument of a claim's functions: the run itself, or a named instance."""
+        return self
+
+    def checked(self, name: str, predicate: Predicate) -> Assumption:
+        """Check an assumption of a claim's own."""
+        return checked(name, predicate, self.subject, self.kind.describe(self.dataset))
 
     @property
     def ended(self) -> str:

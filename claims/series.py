@@ -2,11 +2,11 @@
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Rational
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,9 @@ from marginaudit.orders.balls import rounded
 
 if TYPE_CHECKING:
     import flint
+
+Measured: TypeAlias = "Series | Fraction | int | flint.arb | Sequence[Fraction | int | flint.arb]"
+"""What a claim measures: a series, or numbers that need no error bars."""
 
 FORMULA_ROUNDING = 64 * np.finfo(float).eps
 """Relative rounding error of a closed formula with a few dozen operations in float64."""
@@ -183,15 +186,22 @@ class Series:
 
 
 def as_series(found: object, name: str) -> Series:
-    """Check that a claim's function ``name`` returned a Series.
+    """The Series that a claim's function ``name`` returned; Fractions, integers and balls need no error bars.
 
     Raises
     ------
     Unreportable
+
+    >>> as_series([Fraction(1, 3), 2], "measure").evidence.value
+    'exact'
     """
-    if not isinstance(found, Series):
-        raise unreportable(found, name, "a Series")
-    return found
+    if isinstance(found, Series):
+        return found
+    shape = np.shape(np.array(found, dtype=object)) or (1,)
+    exact = None if isinstance(found, bool) or len(shape) > 1 else exactly(found, shape)
+    if exact is None:
+        raise unreportable(found, name, "a Series, or Fractions, integers or balls; floats need error bars")
+    return exact
 
 
 def natural(logarithm: float) -> float:

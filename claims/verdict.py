@@ -38,6 +38,7 @@ class Verdict(StrEnum):
     VIOLATED = "violated"
     BROKEN = "broken"
     INCONCLUSIVE = "inconclusive"
+    NOT_CHECKED = "not-checked"
     VACUOUS = "vacuous"
     NOT_APPLICABLE = "not-applicable"
     HOLDS = "holds"
@@ -47,7 +48,7 @@ class Evidence(StrEnum):
     """Certainty of a verdict, surest first.
 
     A proof for every step, by this project or claimed by an external paper; rational arithmetic or a checked
-    certificate; an enclosure; float64 with error bars.
+    certificate; an enclosure; float64 with error bars; a random sample, with a confidence.
     """
 
     PROVED = "proved"
@@ -55,6 +56,7 @@ class Evidence(StrEnum):
     EXACT = "exact"
     CERTIFIED = "certified"
     FLOAT64 = "float64"
+    SAMPLED = "sampled"
 
     @property
     def by_proof(self) -> bool:
@@ -171,6 +173,9 @@ class Finding:
     failed_assumption : str
         For a statement that is not applicable, the name of the failed assumption, of the claim or of its source's
         setting; "" for another reason.
+    confidence, samples, seed : numbers or None
+        Of a sampled verdict: the probability with which its interval covers the true value, the number of independent
+        samples, and the seed.
     detail : str
         Message: the failed assumption with its witness, the allowance, the worst entry, the cause.
     witness : mapping or None
@@ -205,6 +210,9 @@ class Finding:
     needs: str = field(default="", metadata=column(Output.JSON))
     failed_assumption: str = field(default="", metadata=column(ALL_ROWS))
     witness: Mapping[str, Any] | None = field(default=None, metadata=column(Output.JSON))
+    confidence: Number = field(default=None, metadata=column(ALL_ROWS | Output.KEPT))
+    samples: Step = field(default=None, metadata=column(ALL_ROWS | Output.KEPT))
+    seed: Step = field(default=None, metadata=column(ALL_ROWS | Output.KEPT))
     curve: Curve | None = field(default=None, repr=False)
     left_out: str = field(default="", repr=False)
 
@@ -228,6 +236,8 @@ class Finding:
             raise unreportable(self.curve, "curve", "a Curve")
         if self.side not in ("upper", "lower", None):
             raise unreportable(self.side, "side", "upper, lower or None")
+        if evidence is Evidence.SAMPLED and None in (self.confidence, self.samples):
+            raise Unreportable("returned the evidence sampled without its confidence or number of samples")
         for known in fields(Finding):
             if known.type in READERS:
                 plain[known.name] = READERS[known.type](known.name, getattr(self, known.name))
@@ -249,9 +259,9 @@ class Finding:
         return html_table("", (), rows, longest=LONGEST_DETAIL)
 
 
-NO_NUMBERS: Mapping[str, Any] = {
-    known.name: None for known in fields(Finding) if known.type == Number or known.name == "worst_step"
-}
+NO_NUMBERS: Mapping[str, Any] = dict.fromkeys(
+    ("measured", "bound", "slack", "constant", "repeats_within", "worst_step")
+)
 """Fields that remove the numbers of an undecided measurement."""
 
 

@@ -1,5 +1,6 @@
 from ._version import __version__ as __version__
 from .claims.claim import Claim as Claim
+from .claims.instances.instance import instance as instance
 from .claims.judgements import (
     Bounded as Bounded,
 )
@@ -19,7 +20,13 @@ from .claims.judgements import (
     WorstCase as WorstCase,
 )
 from .claims.paper import Paper as Paper
-from .claims.series import Series as Series
+from .claims.quotation import quoted as quoted
+from .claims.series import (
+    Series as Series,
+)
+from .claims.series import (
+    by_formula as by_formula,
+)
 from .claims.verdict import (
     Evidence as Evidence,
 )

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from marginaudit.claims.answers.conformity import Conformity
 from marginaudit.claims.claim import Claim
+from marginaudit.claims.instances.instance import Instance
+from marginaudit.claims.instances.together import ALL_INSTANCES, together
 from marginaudit.claims.paper import Paper
 from marginaudit.claims.row import ReportRow, names
 from marginaudit.claims.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, SECONDS, settings_of
@@ -23,6 +25,7 @@ from marginaudit.reports.audit.sources import (
     comparing,
     is_frame,
     is_sentences,
+    made_in_python,
     once_each,
     papers_of,
     papers_with,
@@ -30,7 +33,7 @@ from marginaudit.reports.audit.sources import (
     source_of,
     with_trajectories,
 )
-from marginaudit.reports.audit.user_claims import all_claims, check_claim
+from marginaudit.reports.audit.user_claims import accepted, all_claims
 from marginaudit.reports.compare.changes import compare
 from marginaudit.reports.compare.reading import read_sides, side_of
 from marginaudit.reports.compare.worse import Change
@@ -174,7 +177,7 @@ def audit(
 
     Parameters
     ----------
-    data : a dataset, any input of `dataset`, or an iterable of these
+    data : a dataset, any input of `dataset`, an `instance`, or an iterable of these
         A list of lists of tokens is one dataset; a list of texts holds paths and names. None for the built-in cases of
         the claims' papers.
     claims : ids, patterns such as ``"ntp.theorem2.*"``, and `Claim` objects of your own
@@ -213,6 +216,8 @@ def audit(
             raise InputError("data", got="no dataset", expected="one or more, or None for the built-in cases")
     chosen = _claims(claims, loaded, papers)
     found = loaded or cases_of([paper for paper in papers if any(paper.judges(one) for one in chosen)], warn)
+    instances = [source.dataset for source in found if isinstance(source.dataset, Instance)]
+    found = [made_in_python(one, ALL_INSTANCES) for one in together(instances, chosen)] + found
     sources = distinct_names(found, lambda _: None)
     some_judged(chosen, sources, "claims")
     for name, values, given in (("jobs", JOBS, jobs), ("claim_timeout", SECONDS, claim_timeout)):
@@ -280,15 +285,16 @@ def _claims(
     of_ids = len(ids) == len(given)  # the id of a Claim may be taken in any paper
     known = all_claims(papers_with(ids, sources, papers) if of_ids else papers, None, warn)
     found: dict[str, Claim] = {}
+    originals: dict[str, Claim] = {}
+    of_instances = bool(sources) and all(isinstance(source.dataset, Instance) for source in sources)
     for one in given:
         if isinstance(one, Claim):
             if one.id in known and known[one.id] is not one:
                 raise InputError(f"claim {one.id}", got="an id that another claim has", expected="one of its own")
-            if found.get(one.id, one) is not one:
+            if originals.setdefault(one.id, one) is not one:
                 raise InputError(f"claim {one.id}", got="two claims of that id", expected="an id of its own for each")
-            if one.id not in known:
-                check_claim(one, f"claim {one.id}", papers)
-            found[one.id] = one
+            own = one.id not in known
+            found[one.id] = accepted(one, f"claim {one.id}", papers, beside_instances=of_instances) if own else one
             continue
         if not isinstance(one, str):
             raise InputError("claims", got=shown(one), expected="ids, patterns or Claims")

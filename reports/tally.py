@@ -33,10 +33,10 @@ def counts(statements: Iterable[tuple[Claim, Standing]]) -> dict[str, Any]:
     (3, 2, 1, 1, {'variant': 1})
     """
     known = list(statements)
-    printed = [(claim, standing) for claim, standing in known if claim.source_words.form is Form.PRINTED]
+    printed = [(claim, standing) for claim, standing in known if claim.form is Form.PRINTED]
     refuted = [(claim, standing) for claim, standing in printed if standing.status is Status.REFUTED]
     faults = Counter((standing.severity or Severity.ORDINARY).fault for _, standing in refuted)
-    others = Counter(claim.source_words.form for claim, _ in known)
+    others = Counter(claim.form for claim, _ in known)
     return {
         "printed": len(printed),
         **{fault.value: faults[fault] for fault in Fault},

@@ -19,7 +19,9 @@ from tests.pages import ROOT
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 IN_PYTHON = [
     ROOT / "docs" / f"{name}.md"
-    for name in ("api/figures", "bound-constants", "commands", "worst-cases", "your-own-claim", "your-own-run")
+    for name in (
+        *("api/figures", "bound-constants", "commands", "instances", "worst-cases", "your-own-claim", "your-own-run"),
+    )
 ]
 
 

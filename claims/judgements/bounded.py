@@ -31,6 +31,7 @@ from marginaudit.claims.judgements.slack import (
 )
 from marginaudit.claims.run import BaseRun
 from marginaudit.claims.series import (
+    Measured,
     Series,
     as_floats,
     as_series,
@@ -138,9 +139,11 @@ class Bounded:
     guaranteed, guaranteed_lower : callable, (run, float steps) -> proved bounds on the quantity; None without one
         On the same scale. They decide where error bars do not; the upper one also beyond an unreached threshold. They
         must not depend on training.
+    last : bool
+        Whether the statement is about the last step alone; by default about all steps at once.
     """
 
-    measure: Callable[[Any], Series]
+    measure: "Callable[[Any], Measured]"
     upper: "Formula | None" = None
     lower: "Formula | None" = None
     largest: "Reach" = np.inf
@@ -149,10 +152,16 @@ class Bounded:
     threshold: "Callable[[Any], Threshold] | None" = None
     guaranteed: "Formula | None" = None
     guaranteed_lower: "Formula | None" = None
+    last: bool = False
 
     def __post_init__(self) -> None:
         if self.upper is None and self.lower is None:
             raise ValueError("Bounded: got neither upper nor lower, expected one or both")
+
+    @property
+    def quantifier(self) -> str:
+        """The steps of the statement, all or the last."""
+        return "last" if self.last else "all"
 
     @property
     def kind(self) -> str:
@@ -188,6 +197,8 @@ class Bounded:
             No entries are left.
         """
         found = as_series(self.measure(run), "measure")
+        if self.last and found.step is not None and len(found):
+            return found.taken(found.step == found.step.max())
         if self.first < 2 or found.step is None or not len(found):
             return found
         covered = found.step >= self.first
@@ -287,7 +298,7 @@ class Bounded:
             else curve_of(
                 measured, {name: stated.value for name, stated in sides}, vacuous_above=_reach(self.largest, run)
             ),
-            "left_out": unseen(run, measured, evidence, from_step, start.of),
+            "left_out": "" if self.last else unseen(run, measured, evidence, from_step, start.of),
         }
 
     def sides(self, run: Any, measured: Series) -> list[tuple[Side, Series]]:

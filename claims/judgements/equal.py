@@ -16,7 +16,7 @@ from marginaudit.claims.judgements.compare import (
     underflown,
     unseen,
 )
-from marginaudit.claims.series import Series, as_floats, as_series
+from marginaudit.claims.series import Measured, Series, as_floats, as_series
 from marginaudit.claims.verdict import Evidence, Finding, Verdict, not_applicable, weakest
 from marginaudit.orders import counted
 
@@ -33,8 +33,8 @@ class Equal:
     note : callable, run -> additional note, or ""
     """
 
-    measure: Callable[[Any], Series]
-    expected: Callable[[Any], Series]
+    measure: "Callable[[Any], Measured]"
+    expected: "Callable[[Any], Measured]"
     scale: "Callable[[Any], NDArray[np.float64]] | None" = None
     witness: "Callable[[Any], Mapping[str, Any] | None]" = field(default=lambda _: None)
     note: "Callable[[Any], str]" = field(default=lambda _: "")

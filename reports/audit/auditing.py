@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from marginaudit.claims.claim import Claim
 from marginaudit.claims.paper import Figure, Paper
+from marginaudit.claims.quotation import Form
 from marginaudit.claims.row import ReportRow, evidence_text, names
 from marginaudit.claims.run import BaseRun
 from marginaudit.claims.settings import CLAIM_TIMEOUT
@@ -66,9 +67,19 @@ class Row:
         return self.finding.dataset
 
     @property
-    def fails(self) -> bool:
-        """Whether the row counts as a failure: violated, and not carried over from a recorded run."""
+    def is_control(self) -> bool:
+        """Whether the claim is false on purpose, so that a violation is a success of the audit."""
+        return self.claim.form is Form.CONTROL
+
+    @property
+    def violated(self) -> bool:
+        """Whether it is violated, and not carried over from a recorded run."""
         return self.finding.verdict is Verdict.VIOLATED and self.finding.premise == "met"
+
+    @property
+    def fails(self) -> bool:
+        """Whether the row counts as a failure: violated, and no control."""
+        return self.violated and not self.is_control
 
     @property
     def standing(self) -> Standing:
@@ -81,7 +92,7 @@ class Row:
     @cached_property
     def reported(self) -> ReportRow:
         """Row of the report; the detail of a violation names the smallest known counterexample."""
-        known = smallest_counterexample(self.paper, self.claim) if self.fails else None
+        known = smallest_counterexample(self.paper, self.claim) if self.violated else None
         more: dict[str, Any] = {}
         if known is not None:
             smallest = f"Smallest dataset found to violate it: {self.paper.kind.in_words(known)}."
@@ -234,9 +245,27 @@ class Audit:
 
     @property
     def counts(self) -> dict[Verdict, int]:
-        """Number of rows by verdict, worst first."""
-        found = [row.finding.verdict for row in self.rows]
+        """Number of rows by verdict, worst first, without controls."""
+        found = [row.finding.verdict for row in self.rows if not row.is_control]
         return {verdict: found.count(verdict) for verdict in Verdict if verdict in found}
+
+    @property
+    def controls(self) -> dict[str, bool]:
+        """Whether a dataset violates each control, by id."""
+        found: dict[str, bool] = {}
+        for row in self.rows:
+            if row.is_control:
+                found[row.claim.id] = found.get(row.claim.id, False) or row.violated
+        return found
+
+    @property
+    def controls_in_words(self) -> str:
+        """Sentence on the controls; "" without any."""
+        found = self.controls
+        missed = ", ".join(name for name, noticed in found.items() if not noticed)
+        notice = counted(len(found), "control notices", "controls notice")
+        told = f"{sum(found.values())} of {notice} the mistake" + (f"; not {missed}" if missed else "")
+        return told if found else ""
 
     @property
     def carried_over(self) -> int:
@@ -245,7 +274,7 @@ class Audit:
 
     def _repr_html_(self) -> str:
         header = names(Output.TABLE)
-        failed = [row for row in self.rows if row.finding.verdict in (Verdict.VIOLATED, Verdict.BROKEN)]
+        failed = [row for row in self.rows if row.fails or row.finding.verdict is Verdict.BROKEN]
         read = [row | {"evidence": evidence_text(row)} for row in (row.as_document() for row in failed)]
         rows = [[bound(row) if name == "bound" else row[name] for name in header] for row in read]
         title, columns, matrix = self._matrix()
@@ -263,14 +292,16 @@ class Audit:
         counts = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
         names = [one.name for one in self.audited]
         counts += f"; {self.carried_over} carried over" if self.carried_over else ""
+        counts += f"; {self.controls_in_words}" if self.controls else ""
         found: dict[str, dict[str, str]] = {}
         for row in sorted(self.rows, key=lambda row: list(Verdict).index(row.finding.verdict)):
             premise = "" if row.finding.premise == "met" else f" ({row.finding.premise})"
+            premise += " (control)" if row.is_control else ""
             found.setdefault(row.claim.id, {})[row.dataset] = f"{row.finding.verdict}{premise}"
         rows: list[Sequence[str | None]] = [
             (claim, *(verdicts.get(name) for name in names)) for claim, verdicts in found.items()
         ]
-        return f"{counted(len(self.rows), 'verdict')}: {counts}", ("claim", *names), rows
+        return f"{counted(sum(self.counts.values()), 'verdict')}: {counts}", ("claim", *names), rows
 
     def as_document(self) -> dict[str, Any]:
         """Content of report.json, without the files."""
@@ -280,8 +311,28 @@ class Audit:
             "environment": environment(),
             "config": {paper.name: config_document(paper, self.configs[paper.name]) for paper in self.papers},
             "datasets": [dict(one.document) for one in self.audited],
+            "claims": [claim_document(claim) for claim in {row.claim.id: row.claim for row in self.rows}.values()],
             "verdicts": [row.as_document() for row in self.rows],
         }
+
+
+def claim_document(claim: Claim) -> dict[str, Any]:
+    """A claim in report.json: its texts."""
+    words = claim.source_words
+    return {
+        "id": claim.id,
+        "source": claim.source,
+        "theorem": claim.theorem or None,
+        "form": claim.form.value,
+        "control_of": claim.control_of or None,
+        "statement": claim.statement,
+        "formula": claim.formula,
+        "quotation": words.quotation or None,
+        "reading": words.reading or None,
+        "assumptions": list(claim.assumptions),
+        "instead": claim.instead or None,
+        "defence": claim.defence or claim.standing.defence or None,
+    }
 
 
 def config_document(paper: Paper, config: Any) -> dict[str, Any]:

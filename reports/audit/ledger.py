@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marginaudit.claims.claim import Ledger
+from marginaudit.claims.instances.paper import INSTANCES
+from marginaudit.claims.instances.together import ALL_INSTANCES
 from marginaudit.claims.paper import Paper
 from marginaudit.claims.settings import settings_of, with_settings
 from marginaudit.orders import InputError, shown, shown_path
@@ -80,7 +82,7 @@ def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
     if paper.name == "all":
         raise InputError(where, got="a paper named all", expected="another name, as --paper all means all papers")
     taken = {item for known in papers for item in _names(known)} | {("figure", STATEMENTS)}
-    taken |= {("command", name) for name in COMMANDS}
+    taken |= {("command", name) for name in COMMANDS} | {("name", INSTANCES.name), ("name", ALL_INSTANCES.name)}
     for what, name in _names(paper):
         if (what, name) in taken:
             raise InputError(where, got=f"the {what} {shown(name)}, which another paper has", expected="one of its own")
@@ -113,7 +115,7 @@ def paper_of(data: Any, papers: Iterable[Paper]) -> Paper:
         No paper has the kind.
     """
     known = tuple(papers)
-    for paper in known:
+    for paper in (*known, INSTANCES):
         if isinstance(data, paper.kind.data):
             return paper
     made = " or ".join(f"of {paper.kind.name} (a {paper.kind.data.__name__})" for paper in known)

@@ -156,10 +156,10 @@ def named_trajectory(text: str) -> tuple[str, Path]:
     return name, Path(file)
 
 
-def made_in_python(dataset: Any, paper: Paper) -> Source:
+def made_in_python(dataset: Any, paper: Paper, place: str = IN_PYTHON) -> Source:
     """Source of a dataset made in Python, with the hash of its JSON document."""
     document = json.dumps(paper.kind.to_document(dataset), sort_keys=True)
-    return Source(dataset, paper, IN_PYTHON, hashlib.sha256(document.encode()).hexdigest())
+    return Source(dataset, paper, place, hashlib.sha256(document.encode()).hexdigest())
 
 
 def some_judged(claims: Iterable[Claim], sources: Sequence[Source], where: str) -> None:

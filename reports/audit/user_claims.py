@@ -1,16 +1,21 @@
 """Users' claims: from a Python file, and from installed packages.
 
 A module lists its claims in ``CLAIMS``, an iterable of `Claim`; its other claims, such as templates, are not audited.
-A package names the module by an entry point.
+A package names the module by an entry point. A file may also have named instances, made by `instance` or listed in
+``INSTANCES``, a dict of dicts or dataclasses.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import unescape
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 from marginaudit.claims.claim import Claim, Ledger
+from marginaudit.claims.instances.instance import Instance, named
+from marginaudit.claims.instances.paper import INSTANCES, about_instances, is_about_instances
+from marginaudit.claims.instances.together import ALL_INSTANCES
 from marginaudit.claims.paper import Paper
 from marginaudit.claims.standing import Status
 from marginaudit.claims.values.error_text import error_text
@@ -54,13 +59,27 @@ def all_claims(papers: Sequence[Paper], file: Path | None, notice: Notice) -> Le
             claims += _accepted(found, where, taken, known.values())
         except InputError as error:
             notice(f"{error}; its claims are left out")
-    if file is not None:
-        claims += _accepted(_claims_of_file(file), shown_path(file), taken, known.values())
-    return Ledger(claims)
+    if file is None:
+        return Ledger(claims)
+    return with_own(Ledger(claims), claims_of_file(file, known.values()), file)
+
+
+def with_own(known: Ledger, own: Ledger, file: Path) -> Ledger:
+    """Claims, and those of a file after them.
+
+    Raises
+    ------
+    InputError
+        Two have the same id.
+    """
+    if taken := next((name for name in own if name in known), None):
+        expected = "one of its own"
+        raise InputError(f"{shown_path(file)}: claim {taken}", got="an id that another claim has", expected=expected)
+    return Ledger([*known.values(), *own.values()], own.instances)
 
 
 def claims_of_file(file: Path, papers: Collection[Paper]) -> Ledger:
-    """Claims of a file alone.
+    """Claims of a file alone, with its instances.
 
     Raises
     ------
@@ -68,21 +87,38 @@ def claims_of_file(file: Path, papers: Collection[Paper]) -> Ledger:
         The claims fail to load.
     """
     taken = {claim.id for paper in papers for claim in paper.claims}
-    return Ledger(_accepted(_claims_of_file(file), shown_path(file), taken, papers))
+    found, instances = _of_file(file)
+    return Ledger(_accepted(found, shown_path(file), taken, papers, beside_instances=bool(instances)), instances)
 
 
-def _claims_of_file(file: Path) -> object:
-    """Run a Python file and return its CLAIMS."""
+def _of_file(file: Path) -> tuple[object, dict[str, Instance]]:
+    """Run a Python file; its CLAIMS, and its instances by name."""
     module = module_of_file(file, f"claims_of_{file.stem}", "a Python file of claims")
     with failures_in_one_line(shown_path(file), str(file)):
-        return _listed(getattr(module, "CLAIMS", None))
+        return _listed(getattr(module, "CLAIMS", None)), _instances(vars(module), shown_path(file))
+
+
+def _instances(module: Mapping[str, Any], where: str) -> dict[str, Instance]:
+    """Instances of a module: those in its variables, and those of INSTANCES."""
+    listed = module.get("INSTANCES", {})
+    if not isinstance(listed, Mapping):
+        raise InputError(where, got=f"{shown(listed)} as INSTANCES", expected="a dict of instances by name")
+    found: dict[str, Instance] = {}
+    own = {id(value): value for value in module.values() if isinstance(value, Instance)}
+    for one in [*own.values(), *(named(name, getattr(value, "value", value)) for name, value in listed.items())]:
+        if one.name in found:
+            raise InputError(f"{where}: instance {one.name}", got="a name that another has", expected="one of its own")
+        found[one.name] = one
+    return found
 
 
 def _listed(found: object) -> object:
     return tuple(found) if isinstance(found, Iterable) else found
 
 
-def _accepted(found: object, where: str, taken: set[str], papers: Collection[Paper]) -> list[Claim]:
+def _accepted(
+    found: object, where: str, taken: set[str], papers: Collection[Paper], *, beside_instances: bool = False
+) -> list[Claim]:
     """Validate CLAIMS for audit and report, reserve their ids, and return them as a list."""
     if not isinstance(found, tuple):
         got = "no CLAIMS" if found is None else f"{shown(found)} as CLAIMS"
@@ -96,10 +132,26 @@ def _accepted(found: object, where: str, taken: set[str], papers: Collection[Pap
         if claim.id in taken or claim.id in claims:
             got = "an id that another claim has"
             raise InputError(f"{where}: claim {claim.id}", got=got, expected="one of its own")
-        check_claim(claim, f"{where}: claim {claim.id}", papers)
-        claims[claim.id] = claim
+        claims[claim.id] = accepted(claim, f"{where}: claim {claim.id}", papers, beside_instances=beside_instances)
+    for claim in claims.values():
+        if claim.control_of and (claim.control_of == claim.id or claim.control_of not in taken | set(claims)):
+            got = f"a control of {shown(claim.control_of)}"
+            raise InputError(f"{where}: claim {claim.id}", got=got, expected="the id of another claim")
     taken |= set(claims)
     return list(claims.values())
+
+
+def accepted(claim: Claim, place: str, papers: Collection[Paper], *, beside_instances: bool = False) -> Claim:
+    """Validate a user's claim by `check_claim`, and mark one about instances.
+
+    Raises
+    ------
+    InputError
+    """
+    if is_about_instances(claim, beside_instances):
+        claim = about_instances(claim)
+    check_claim(claim, place, papers)
+    return claim
 
 
 def check_claim(claim: Claim, place: str, papers: Collection[Paper]) -> None:
@@ -110,7 +162,7 @@ def check_claim(claim: Claim, place: str, papers: Collection[Paper]) -> None:
     InputError
         No paper judges the claim, it is labelled proved, or the page cannot show its formula.
     """
-    if not any(paper.judges(claim) for paper in papers):
+    if not any(paper.judges(claim) for paper in (*papers, INSTANCES, ALL_INSTANCES)):
         raise _judged_by_none(claim, place, papers)
     if claim.standing.status is Status.PROVED and claim.decided_by is None:
         expected = "another one: only papers, with pages of proofs, have proved statements"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from marginaudit.claims.claim import Claim, Ledger
+from marginaudit.claims.instances.paper import INSTANCES, about_instances
 from marginaudit.claims.judgements import ALLOWANCE
 from marginaudit.claims.paper import Paper
 from marginaudit.claims.row import ReportRow
@@ -46,6 +47,8 @@ def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | N
     paper = paper_of(data, known_papers())
     if not paper.judges(audited):
         raise InputError(f"claim {audited.id}", got=f"a dataset of {paper.kind.name}", expected="one that it is about")
+    if paper is INSTANCES:
+        audited = about_instances(audited)
     asked = configs_of(config, {paper.name: paper})[paper.name]
     found = audited.judge(kept_run(data, asked))
     settings = finite(differences(asked, paper.config()))
@@ -68,7 +71,7 @@ def _dataset(dataset: Any) -> Any:
     """Dataset from an object, a built-in case's name or a path; equal content gives the same object."""
     if not isinstance(dataset, str | PathLike):
         return dataset
-    source = load(os.fspath(dataset), known_papers())
+    source = load(os.fspath(dataset), (*known_papers(), INSTANCES))
     return LOADED.setdefault((source.place, source.sha256), source.dataset)
 
 

@@ -31,7 +31,7 @@ from marginaudit.reports.command.output import notify, print_json
 from marginaudit.reports.command.usage import OneOf
 
 if TYPE_CHECKING:
-    from marginaudit.claims.claim import Claim
+    from marginaudit.claims.claim import Claim, Ledger
     from marginaudit.claims.paper import Paper
     from marginaudit.reports.audit.auditing import Audit, Progress
     from marginaudit.reports.audit.sources import Source
@@ -192,33 +192,28 @@ def _planned(asked: "Asked") -> "tuple[list[Source], list[Claim], dict[str, Any]
         A dataset, claim or config fails to load, or no claim is about the datasets.
     """
     from marginaudit.reports.audit.auditing import distinct_names
-    from marginaudit.reports.audit.sources import (
-        cases_of,
-        load,
-        once_each,
-        papers_of,
-        papers_with,
-        some_judged,
-        with_trajectories,
-    )
-    from marginaudit.reports.audit.user_claims import claims_of_file
+    from marginaudit.reports.audit.sources import papers_of, papers_with, some_judged, with_trajectories
+    from marginaudit.reports.audit.user_claims import with_own
     from marginaudit.reports.command.description import asked_for
 
     audited = tuple(paper for paper in papers() if asked.name in (None, "all", paper.name))
+    own = _own_claims(asked)
     with asked_for(asked.by_datasets):
-        loaded = [load(name, audited) for name in once_each(asked.datasets)]
+        loaded = _loaded(asked.datasets, audited, own)
+    only_mine = asked.only_mine or _about_instances_alone(asked, own, loaded)
     with asked_for(asked.by_file):
-        if not asked.only_mine:
-            known, of_file = ledger(asked.claims_file, papers_with(asked.patterns, loaded, audited)), ""
-        elif asked.claims_file is None:
+        if not only_mine:
+            known, of_file = ledger(None, papers_with(asked.patterns, loaded, audited)), ""
+            if own is not None and asked.claims_file is not None:
+                known = with_own(known, own, asked.claims_file)
+        elif own is None or asked.claims_file is None:
             raise InputError("--only-mine", got="no claims of yours", expected="--claims FILE beside it")
         else:
-            known, of_file = claims_of_file(asked.claims_file, papers()), shown_path(asked.claims_file)
+            known, of_file = own, shown_path(asked.claims_file)
     of_paper = f"paper {asked.name}" if asked.name not in (None, "all") else ""
     claims = matching(asked.patterns, known, asked.by_patterns, of_file or of_paper)
-    judged_by = [paper for paper in audited if any(paper.judges(claim) for claim in claims)]
-    sources = distinct_names(loaded or cases_of(judged_by, notify), notify)
-    if asked.patterns or asked.only_mine:
+    sources = distinct_names(loaded or _built_in(claims, audited, own), notify)
+    if asked.patterns or only_mine:
         some_judged(claims, sources, asked.by_patterns if asked.patterns else "--only-mine")
     config = configs("audit", papers_of(sources), papers(), asked.settings)
     sources = distinct_names(with_trajectories(sources, asked.trajectories, config), notify)
@@ -226,6 +221,69 @@ def _planned(asked: "Asked") -> "tuple[list[Source], list[Claim], dict[str, Any]
         if remark := source.paper.remark(source.dataset, source.place):
             notify(remark)
     return sources, claims, config
+
+
+def _own_claims(asked: "Asked") -> "Ledger | None":
+    """Claims of the file alone, with its instances."""
+    from marginaudit.reports.audit.user_claims import claims_of_file
+    from marginaudit.reports.command.description import asked_for
+
+    if asked.claims_file is None:
+        return None
+    with asked_for(asked.by_file):
+        return claims_of_file(asked.claims_file, papers())
+
+
+def _loaded(names: Sequence[str], audited: "tuple[Paper, ...]", own: "Ledger | None") -> "list[Source]":
+    """Datasets by name of an instance of the claims' file, of a case, or by path."""
+    from marginaudit.claims.instances.paper import INSTANCES
+    from marginaudit.reports.audit.sources import load, once_each
+
+    own_data = {} if own is None else {source.place: source for source in _instances(own, list(own.values()))}
+    known = audited if own is None else (*audited, INSTANCES)
+    return [own_data[name] if name in own_data else load(name, known) for name in once_each(names)]
+
+
+def _instances(own: "Ledger", claims: "Sequence[Claim]") -> "list[Source]":
+    """Instances of the claims' file, after all together if a claim is about them."""
+    from marginaudit.claims.instances.paper import INSTANCES
+    from marginaudit.claims.instances.together import ALL_INSTANCES, together
+    from marginaudit.reports.audit.sources import made_in_python
+
+    every = [made_in_python(one, ALL_INSTANCES, one.name) for one in together(own.instances.values(), claims)]
+    return every + [made_in_python(one, INSTANCES, name) for name, one in own.instances.items()]
+
+
+def _about_instances_alone(asked: "Asked", own: "Ledger | None", loaded: "Sequence[Source]") -> bool:
+    """Whether only claims about instances are audited: the file has no others, and no other data are given."""
+    from marginaudit.claims.instances.paper import INSTANCES
+    from marginaudit.claims.instances.together import ALL_INSTANCES
+
+    if own is None or asked.name is not None:
+        return False
+    return all(claim.paper == INSTANCES.name for claim in own.values()) and all(
+        source.paper in (INSTANCES, ALL_INSTANCES) for source in loaded
+    )
+
+
+def _built_in(claims: "Sequence[Claim]", audited: "tuple[Paper, ...]", own: "Ledger | None") -> "list[Source]":
+    """Data of an audit without a DATASET: instances of the claims' file, and built-in cases.
+
+    Raises
+    ------
+    InputError
+        There are none.
+    """
+    from marginaudit.claims.instances.paper import INSTANCES
+    from marginaudit.reports.audit.sources import cases_of
+
+    about = [claim for claim in claims if claim.paper == INSTANCES.name]
+    found = [one for one in _instances(own, about) if any(map(one.paper.judges, about))] if own is not None else []
+    spoken_of = [paper for paper in audited if any(paper.judges(claim) for claim in claims)]
+    if about and not found and not spoken_of:
+        expected = "INSTANCES, or a function marked @instance, in its file"
+        raise InputError(f"claim {about[0].id}", got="no instance to judge it on", expected=expected)
+    return found + cases_of(spoken_of, notify) if spoken_of or not found else found
 
 
 def _callbacks(bar: "Bar", steps: dict[str, int]) -> "tuple[Progress, Callable[[str, str], None]]":

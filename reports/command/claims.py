@@ -75,7 +75,9 @@ def _entry(claim: "Claim") -> dict[str, Any]:
     paper = next((paper for paper in papers() if paper.has(claim)), None)
     return {
         "id": claim.id,
-        "form": words.form.value,
+        "form": claim.form.value,
+        "control_of": claim.control_of or None,
+        "scale": claim.scale,
         "source": claim.source,
         "quotation": words.quotation or None,
         "place": words.place or None,
@@ -93,7 +95,7 @@ def _entry(claim: "Claim") -> dict[str, Any]:
         "weight": known.weight.value if known.severity else None,
         "cause": known.cause or None,
         "wrong": known.wrong or None,
-        "defence": known.defence or None,
+        "defence": claim.defence or known.defence or None,
         "proof": known.proof,
         "rests_on": list(known.uses),
         "counterexample": counterexample_shown(paper, claim) if paper is not None else None,

@@ -18,7 +18,8 @@ from marginaudit.reports.shell import joined
 def new_paper(folder: Path) -> int:
     """Write a FOLDER with a template of a paper.
 
-    The template has a kind of dataset, a run, a true claim, its false twin, and a test.
+    The template has a kind of dataset, a run, a true claim and its control, a recorded run, a table, a figure, a space
+    of hunts and sweeps, each with a test and with a line on when a paper needs it.
     """
     _refuse_existing(folder)
     _write(folder, {"paper.py": "paper.py", "test_paper.py": "test_paper.txt"})
@@ -31,12 +32,12 @@ def new_paper(folder: Path) -> int:
 def new_claim(file: Path) -> int:
     """Write a FILE with a template of a claim.
 
-    The claim is about the sentences of arXiv 2409.17335, and has a false twin.
+    The claim is about named instances, and has a control: a false twin.
     """
     _refuse_existing(file)
     check_output(file, "FILE", ".py", reads=[])
     _write(file.parent, {file.name: "claims.txt"})
-    print_line(f"Audit it: {joined(['marginaudit', 'audit', 'example-1', '--claims', str(file), '--only-mine'])}")
+    print_line(f"Audit it: {joined(['marginaudit', 'audit', '--claims', str(file)])}")
     return 0
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
+from marginaudit.claims.quotation import Form
 from marginaudit.claims.row import CARRIED_OVER, evidence_text
 from marginaudit.claims.row import names as columns_of
 from marginaudit.claims.standing import Fault
@@ -46,9 +47,11 @@ def print_verdicts(audit: Audit, *, one_by_one: bool) -> None:
         print_line("")
     totals = ", ".join(f"{count} {verdict}" for verdict, count in audit.counts.items())
     runs = f"; {audit.carried_over} {CARRIED_OVER}" if audit.carried_over else ""
-    print_line(f"{counted(len(rows), 'verdict')}: {totals}{runs}.")
+    print_line(f"{counted(sum(audit.counts.values()), 'verdict')}: {totals}{runs}.")
     if violated:
         print_line(what_fails_in_words(violated))
+    if audit.controls:
+        print_line(f"{audit.controls_in_words}.")
 
 
 def _accused_first(row: Row) -> tuple[Any, ...]:
@@ -141,6 +144,8 @@ def _shown(row: RowDocument, name: str, names: Mapping[str, str]) -> Any:
         return evidence_text(row)
     if name == "statement":
         return names[row["claim"]]
+    if name == "verdict" and row["form"] == Form.CONTROL:
+        return f"{row[name]} (control)"
     return row[name]
 
 
@@ -149,6 +154,7 @@ def _in_short(claim: str, rows: Sequence[RowDocument]) -> tuple[str, str, str]:
     verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict in counts)
     carried = sum(row["premise"] != "met" for row in rows)
     verdicts += f"; {carried} carried over" if carried else ""
+    verdicts += " (control)" if rows[0]["form"] == Form.CONTROL else ""
     worst = min(rows, key=lambda row: list(Verdict).index(row["verdict"]))
     room = worst["slack"]
     return claim, verdicts, worst["dataset"] + ("" if room is None else f", slack {brief(room)}")

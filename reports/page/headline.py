@@ -22,9 +22,11 @@ def headline(claims: Sequence[dict[str, Any]]) -> str:
 
     A statement counts once, for any number of datasets.
     """
+    controls = [claim for claim in claims if claim["claim"].form is Form.CONTROL]
+    claims = [claim for claim in claims if claim["claim"].form is not Form.CONTROL]
     failing = [(claim["claim"], claim["standing"]) for claim in claims if claim["violated"]]
     found = counts(failing)
-    printed = sum(claim["claim"].source_words.form is Form.PRINTED for claim in claims)
+    printed = sum(claim["claim"].form is Form.PRINTED for claim in claims)
     fail = "fails" if found["printed"] == 1 else "fail"
     parts = [f"{found['printed']} of {counted(printed, 'printed statement')} {fail} here"] if printed else []
     if found["printed"]:
@@ -35,6 +37,12 @@ def headline(claims: Sequence[dict[str, Any]]) -> str:
         parts.append(f"none of {counted(len(claims), 'statement')} fails here")
     if broken := sum(any(row["verdict"] == Verdict.BROKEN for row in claim["rows"]) for claim in claims):
         parts.append(f"{counted(broken, 'is', 'are')} broken")
+    unchecked = sum(any(row["verdict"] == Verdict.NOT_CHECKED for row in claim["rows"]) for claim in claims)
+    if unchecked:
+        parts.append(f"{counted(unchecked, 'is', 'are')} not checked")
+    if controls:
+        noticed = sum(bool(claim["violated"]) for claim in controls)
+        parts.append(f"{noticed} of {counted(len(controls), 'control notices', 'controls notice')} the mistake")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}."
 

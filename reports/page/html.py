@@ -15,8 +15,10 @@ from urllib.parse import quote
 from markupsafe import Markup, escape
 
 from marginaudit.claims.by_proof import own_proof
-from marginaudit.claims.claim import IN_DOLLARS
+from marginaudit.claims.claim import IN_DOLLARS, Claim
 from marginaudit.claims.paper import Paper
+from marginaudit.claims.predicates import in_words
+from marginaudit.claims.quotation import Form
 from marginaudit.claims.row import CARRIED_OVER
 from marginaudit.claims.table import Captioned
 from marginaudit.claims.values.json_data import witness_text
@@ -31,7 +33,7 @@ from marginaudit.reports.page.headline import STANDINGS as COLUMNS
 from marginaudit.reports.page.headline import banners, headline, standings
 from marginaudit.reports.page.proofs import with_links
 from marginaudit.reports.page.reproduce import claims_command, command, dataset_argument
-from marginaudit.reports.page.theorems import FORMS, WHOSE, accused, failing, form, statement_names, theorem
+from marginaudit.reports.page.theorems import FORMS, accused, failing, form, statement_names, theorem, whose
 from marginaudit.reports.page.typeset import title_html, typeset_html
 from marginaudit.reports.plots.style import PAGE, STANDINGS, VERDICTS
 from marginaudit.reports.tally import cause
@@ -43,9 +45,7 @@ MOST_LINES = 100
 """Most lines of a table on the page."""
 
 LEGEND: dict[str, Any] = {
-    "forms": FORMS,
-    "whose": WHOSE,
-    "glyphs": dict(zip(Evidence, "∎□=⊂≈", strict=True)),
+    "glyphs": dict(zip(Evidence, "∎□=⊂≈∼", strict=True)),
     "bound": bound,
     "worst_first": [verdict.value for verdict in Verdict],
     "colours": {name.value: colour for colours in (VERDICTS, STANDINGS) for name, colour in colours.items()},
@@ -92,9 +92,11 @@ def page(
         papers=[_paper(paper, document, claims) for paper in audit.papers],
         banners=_visible(banners(audit)),
         headline=headline(claims),
+        forms={name: FORMS[name] for name in FORMS if any(claim["form"] == name for claim in claims)},
         columns=COLUMNS,
         proofs=proofs,
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
+        controls=audit.controls_in_words,
         carried=audit.carried_over,
         carried_over=CARRIED_OVER,
         evidences=sorted(Counter(row.finding.evidence.value for row in audit.rows).items()),
@@ -160,9 +162,7 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
     theorems: list[dict[str, Any]] = [
         {
             "name": name,
-            "source": paper.source
-            if any(claim["of_paper"] for claim in of_theorem)
-            else f"on the runs of {paper.source}",
+            "source": paper.source if any(claim["of_paper"] for claim in of_theorem) else f"on {paper.own_claims}",
             "anchor": f"{paper.name}:{_slug(name) or of_theorem[0]['id']}",
             "claims": of_theorem,
         }
@@ -176,7 +176,7 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
         "source": paper.source,
         "title": title[1] if title else paper.source,
         "url": f"https://arxiv.org/abs/{number[1]}" if number else "",
-        "of_no_version": number is not None and number[2] is None,
+        "of_no_version": paper.ours and number is not None and number[2] is None,
         "config": document["config"][paper.name],
         "sections": f"{paper.name}/sections.html" if _sections(paper) else "facts.html",
         "datasets": datasets,
@@ -198,7 +198,7 @@ def _findings(claims: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """
     of_causes: dict[str, list[dict[str, Any]]] = {}
     for claim in claims:
-        if claim["violated"]:
+        if claim["violated"] and claim["claim"].form is not Form.CONTROL:
             of_causes.setdefault(cause(claim["claim"]), []).append(claim)
     found: list[dict[str, Any]] = []
     for name, sharing in of_causes.items():
@@ -230,11 +230,12 @@ def _claims(
             "theorem": _on_a_line(theorem(claim, known)),
             "name": names[claim.id],
             "form": form(claim, paper),
+            "whose": whose(claim, paper),
             "heading": failing(claim, paper),
             "of_paper": paper.has(claim),
             "source": _on_a_line(claim.source),
             "kind": _on_a_line(claim.judgement.kind),
-            "assumptions": claim.assumptions,
+            "assumptions": [_assumption(claim, name) for name in claim.assumptions],
             "statement": _on_a_line(claim.statement),
             "words": _visible(asdict(claim.source_words)),
             "wrong": _visible(claim.standing.wrong),
@@ -243,7 +244,7 @@ def _claims(
             "claim": claim,
             "accused": accused(claim, paper),
             "gravity": standing.gravity,
-            "defence": _visible(claim.standing.defence),
+            "defence": _visible(claim.defence or claim.standing.defence),
             "formulas": counterexample_shown(paper, claim) if paper.has(claim) and smallest is None else None,
             "smallest": None if smallest is None else paper.kind.in_words(smallest),
             "smallest_file": None if smallest is None else _data_url(paper.kind.to_document(smallest)),
@@ -266,10 +267,27 @@ def _rows(audit: Audit, audited: Sequence[Row], *, in_python: bool) -> list[dict
         more = {
             "below": _visible(found["detail"]).removeprefix(proof).lstrip(),
             "place": f"{row.claim.id}:{number}",
+            **_label(row),
             "command": command(row, sources[row.dataset], config, audit.claims_file, in_python),
         }
         rows.append(_visible(found) | more)
     return rows
+
+
+def _label(row: Row) -> dict[str, str]:
+    """Text of a row's verdict and the verdict of its colour: a control that is violated is a success."""
+    verdict = row.finding.verdict
+    if not row.is_control or verdict not in (Verdict.VIOLATED, Verdict.HOLDS, Verdict.VACUOUS):
+        return {"label": verdict.value, "tone": verdict.value}
+    if row.violated:
+        return {"label": "control: notices the mistake", "tone": Verdict.HOLDS.value}
+    return {"label": "control: not noticed", "tone": Verdict.VIOLATED.value}
+
+
+def _assumption(claim: Claim, name: str) -> str:
+    """Name of an assumption, with the words of the claim's own function."""
+    words = in_words(claim.predicates[name]) if name in claim.predicates else ""
+    return _on_a_line(f"{name} ({words})" if words else name)
 
 
 def _on_a_line(text: str) -> str:

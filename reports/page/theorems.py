@@ -16,7 +16,7 @@ NAMED = re.compile(
 )
 
 PRINTED, RECONSTRUCTED, REDERIVED = "as printed", "reconstructed", "re-derived"
-SHARPER, VARIANT, OWN, CONTROL = "sharper", "varied", "your claim", "control"
+SHARPER, VARIANT, OWN, CONTROL, BESIDE = "sharper", "varied", "your claim", "control", "beside the print"
 
 FORMS = {
     PRINTED: "the source's statement, with its own constants",
@@ -26,6 +26,7 @@ FORMS = {
     VARIANT: "a printed statement beyond its printed conditions",
     OWN: "a statement of a file or an installed package",
     CONTROL: "a false twin, as a test of the audit",
+    BESIDE: "a statement of the paper's author, not in the source",
 }
 """Forms of a statement, with their meaning."""
 
@@ -35,8 +36,18 @@ WHOSE = dict.fromkeys((PRINTED, RECONSTRUCTED), "printed text") | {
     VARIANT: "our variant",
     OWN: "your text",
     CONTROL: "a control",
+    BESIDE: "own statement",
 }
 """Source of a statement, by form."""
+
+OF_OTHERS = {REDERIVED: "a correction", VARIANT: "a variant"}
+"""The same for papers outside this project."""
+
+
+def whose(claim: Claim, paper: Paper) -> str:
+    """The text that a statement belongs to: the source's, this project's, its author's, or the reader's."""
+    found = form(claim, paper)
+    return WHOSE[found] if paper.ours and paper.has(claim) else OF_OTHERS.get(found, WHOSE[found])
 
 
 def theorem(claim: Claim, known: Mapping[str, Claim]) -> str:
@@ -50,7 +61,9 @@ def theorem(claim: Claim, known: Mapping[str, Claim]) -> str:
     >>> [theorem(replace(LEDGER["snap.lemma1"], source=source), {}) for source in sources]
     ['Theorem 4.1(3)', 'Lemma A.2', 'Equation 4.1', 'Theorem 1']
     """
-    beside = known.get(claim.source_words.corrects)
+    if claim.theorem:
+        return claim.theorem
+    beside = known.get(claim.control_of or claim.source_words.corrects)
     if beside is not None and beside is not claim:
         return theorem(beside, known)
     found = NAMED.search(claim.source)
@@ -96,17 +109,16 @@ def statement_names(audit: Audit) -> dict[str, str]:
 
 def form(claim: Claim, paper: Paper) -> str:
     """Form of a claim, one of `FORMS`."""
-    words = claim.source_words
-    if words.form is Form.PRINTED:
-        return RECONSTRUCTED if words.reconstructed else PRINTED
-    if words.form is Form.OWN:
-        return SHARPER if paper.has(claim) else OWN
-    return {Form.REDERIVED: REDERIVED, Form.VARIANT: VARIANT, Form.CONTROL: CONTROL}[words.form]
+    if claim.form is Form.PRINTED:
+        return RECONSTRUCTED if claim.source_words.reconstructed else PRINTED
+    if claim.form is Form.OWN:
+        return OWN if not paper.has(claim) else SHARPER if paper.ours else BESIDE
+    return {Form.REDERIVED: REDERIVED, Form.VARIANT: VARIANT, Form.CONTROL: CONTROL}[claim.form]
 
 
 def accused(claim: Claim, paper: Paper) -> bool:
-    """Whether a failure counts against an author: of a printed statement, or of the reader's own text."""
-    return claim.source_words.form is Form.PRINTED or not paper.has(claim)
+    """Whether a failure counts against an author: of a printed statement, or of the reader's own text; no control's."""
+    return claim.form is Form.PRINTED or (not paper.has(claim) and claim.form is not Form.CONTROL)
 
 
 def failing(claim: Claim, paper: Paper) -> str:

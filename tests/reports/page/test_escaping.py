@@ -91,7 +91,7 @@ def test_one_audit_of_them_all(command: Command, tmp_path: Path) -> None:
     assert len(rows) == 1 + len(found["verdicts"])
     for row, verdict in zip(rows[1:], found["verdicts"], strict=True):
         assert row[1] == printable(verdict["dataset"])
-        assert len(row) == 18
+        assert len(row) == 23
 
     text = (report / "report.html").read_bytes().decode("utf-8")
     page = Page(text)

@@ -28,6 +28,19 @@ from marginaudit.reports.python import audit
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
 from tests.papers import changed
 
+MORE = (
+    "side",
+    "failed_assumption",
+    "confidence",
+    "samples",
+    "seed",
+    "standing",
+    "source",
+    "form",
+    "control_of",
+    "scale",
+)
+
 ROW = {
     "claim": str,
     "dataset": str,
@@ -146,7 +159,7 @@ def test_the_table_of_verdicts_is_the_document(report: Report) -> None:
     assert text.count("\r\n") >= len(rows)
     assert len(rows) == len(report.document["verdicts"])
     for row, expected in zip(rows, report.document["verdicts"], strict=True):
-        assert list(row) == [*ROW, "side", "failed_assumption", "standing", "source", "form"]
+        assert list(row) == [*ROW, *MORE]
         for name, cell in row.items():
             value = expected[name]
             if value is None:
