@@ -1,23 +1,37 @@
-"""Template of a paper: gradient descent on the mean of (w - x)^2/2 over numbers x, from w = 0."""
+"""Template of a paper: gradient descent on the mean of (w - x)^2/2 over numbers x, from w = 0.
 
+Each part says when a paper needs it. Claims about named instances need none: `marginaudit new-claim` writes those.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, NotRequired
+from itertools import product
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
 import numpy as np
 from annotated_types import Interval, Len
 from typing_extensions import TypedDict
 
 from marginaudit import Bounded, Claim, Paper, Series
+from marginaudit.claims.answers.sweeps import Design, Generator, Result, Sweeps
+from marginaudit.claims.paper import Figure, Space
 from marginaudit.claims.run import BaseRun, Progress
-from marginaudit.claims.settings import check, real, setting
-from marginaudit.orders import Kind, Witness
+from marginaudit.claims.settings import check, real, setting, whole
+from marginaudit.claims.table import Table
+from marginaudit.orders import InputError, Kind, Witness
 from marginaudit.orders.reading import Text, validated
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+    from matplotlib.figure import Figure as Drawing
 
 STEPS = 20
 
 
-# The kind of dataset: its parser and its assumptions.
+# The kind of dataset: its parser and its assumptions. Needed where claims are about data that files hold.
 
 
 @dataclass(frozen=True)
@@ -69,7 +83,8 @@ NUMBERS = Kind(
 )
 
 
-# The settings (options of the commands), and the run, which computes the measured quantities.
+# The settings (options of the commands), and the run, which computes the measured quantities. Needed where claims are
+# about what an algorithm does to the data.
 
 
 @dataclass(frozen=True)
@@ -105,7 +120,7 @@ class MeanRun(BaseRun[Numbers]):
         return Series(np.array(found[1:]), rounding, np.arange(1, STEPS + 1))
 
 
-# The claims: a true one, and a planted false twin as a check of the audit.
+# The claims: a true one, and its control, a planted false twin that an audit must find violated.
 
 BELOW_LARGEST = Claim(
     id="mean.below-largest",
@@ -121,6 +136,7 @@ BELOW_LARGEST = Claim(
 BELOW_SMALLEST = replace(
     BELOW_LARGEST,
     id="mean.below-smallest",
+    control_of="mean.below-largest",
     statement="w^(t) <= min x for t >= 1, which is false.",
     judgement=Bounded(
         measure=lambda run: run.w,
@@ -129,8 +145,114 @@ BELOW_SMALLEST = replace(
 )
 
 
+# The recorded run. Needed for `audit --trajectory FILE`, which judges the claims on weights trained elsewhere.
+
+
+class RecordedMeanRun(MeanRun):
+    """Values of w at all steps, in an .npz file with the array ``w``."""
+
+    def __init__(self, data: Numbers, config: MeanConfig, progress: Progress | None, path: Path) -> None:
+        super().__init__(data, config, progress)
+        try:
+            with np.load(path) as arrays:
+                self.recorded = np.asarray(arrays["w"], dtype=float)
+        except (OSError, KeyError, ValueError) as error:
+            raise InputError(str(path), got=str(error), expected="an .npz file with the array w") from None
+        if self.recorded.shape != (STEPS,):
+            raise InputError(str(path), got=f"w of shape {self.recorded.shape}", expected=f"({STEPS},)")
+
+    @property
+    def departs(self) -> bool:
+        """Whether a recorded value is off descent's by more than rounding."""
+        own = super().w
+        return bool((abs(self.recorded - own.value) > own.radius).any())
+
+    @cached_property
+    def w(self) -> Series:
+        """The recorded values, as they are."""
+        self.ask_premise()
+        return Series(self.recorded, 0.0, np.arange(1, STEPS + 1))
+
+
+# A table and a figure. Needed where the report is to show more than verdicts and plots of claims.
+
+
+class Means(Table):
+    """Where descent ends, against the mean."""
+
+    name = "means"
+    heading = "Where descent ends"
+    columns = ("dataset", "mean", "end")
+
+    def of(self, run: MeanRun) -> list[dict[str, float]]:
+        """Rows of a run."""
+        return [{"mean": run.dataset.mean, "end": float(run.w.value[-1])}]
+
+
+def line(run: MeanRun) -> "Drawing":
+    """Draw w against the step."""
+    from matplotlib.figure import Figure as Drawing
+
+    figure = Drawing(figsize=(4, 3))
+    figure.subplots().plot(range(1, STEPS + 1), run.w.value)
+    return figure
+
+
+# The space of hunts. Needed for `hunt` and `tighten`, which search for a dataset that violates a claim.
+
+
+class NumberSpace(Space):
+    """Numbers, whole ones when they are drawn."""
+
+    measures = ("N",)
+    runs = MappingProxyType({late: [(MeanConfig(), MeanConfig())] for late in (False, True)})
+
+    def smallest(self) -> Iterator[Numbers]:
+        """All pairs of -1, 0 and 1."""
+        return (Numbers("small", pair) for pair in product((0.0, 1.0, -1.0), repeat=2))
+
+    def drawn(self, broken: Collection[str], required: Collection[str]) -> "SearchStrategy[Numbers]":
+        """Up to four whole numbers, negative ones only where an assumption may fail."""
+        from hypothesis import strategies as st
+
+        values = st.lists(st.integers(-9 if broken else 0, 9).map(float), min_size=1, max_size=4)
+        return values.map(lambda found: Numbers("drawn", tuple(found)))
+
+    def reductions(self, dataset: Numbers) -> Iterator[Numbers]:
+        """The numbers without one."""
+        values = dataset.values
+        return (Numbers(dataset.name, values[:i] + values[i + 1 :]) for i in range(dataset.N) if dataset.N > 1)
+
+    def size(self, dataset: Numbers) -> tuple[int, ...]:
+        """Count, then sum of sizes."""
+        return dataset.N, int(sum(map(abs, dataset.values)))
+
+
+# Sweeps. Needed for `sweep`, a grid of settings and seeds, and for the powers that `tighten` measures.
+
+
+def counting(N: int, seed: int) -> Numbers:
+    """The numbers seed, seed + 1, .."""
+    return Numbers("counting", tuple(map(float, range(seed, seed + N))))
+
+
+def rows(data: Numbers, configs: Sequence[MeanConfig], seed: int, keep: Sequence[str]) -> list[dict[str, Result]]:
+    """Results of each config on one dataset."""
+    return [{"end": float(MeanRun(data, config).w.value[-1])} for config in configs]
+
+
+SWEEPS = Sweeps(
+    config=MeanConfig(),
+    generators={"counting": Generator({"N": whole(1, 10**6)}, counting)},
+    results={"end": float},
+    rows=rows,
+    designs=(Design("counting", {"N": (3, 2, 5), "rate": (0.5, 0.25)}),),
+    factors={"N": lambda run: run.dataset.N, "mean": lambda run: run.dataset.mean, "rate": lambda run: run.config.rate},
+)
+
+
 class MeanPaper(Paper):
-    """Descent on numbers, and the claims on it."""
+    """Descent on numbers, and the claims on it. The first six attributes are required."""
 
     name = "mean"
     source = "A paper of your own"
@@ -138,6 +260,11 @@ class MeanPaper(Paper):
     config = MeanConfig
     run = MeanRun
     claims = (BELOW_LARGEST, BELOW_SMALLEST)
+    recorded = RecordedMeanRun
+    tables = (Means(),)
+    figures = (Figure("mean-1", lambda: line(MeanRun(NUMBERS.cases["three-numbers"]())), beside="mean.below-largest"),)
+    space = NumberSpace()
+    sweeps = SWEEPS
 
 
 PAPER = MeanPaper()
