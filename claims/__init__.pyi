@@ -1,3 +1,6 @@
+from .box import floats as floats
+from .box import integers as integers
+from .box import vectors as vectors
 from .claim import (
     Claim as Claim,
 )
@@ -20,6 +23,9 @@ from .instances.instance import (
     instance as instance,
 )
 from .judgements import (
+    AllInstances as AllInstances,
+)
+from .judgements import (
     Bounded as Bounded,
 )
 from .judgements import (
@@ -29,16 +35,37 @@ from .judgements import (
     Equal as Equal,
 )
 from .judgements import (
+    Exists as Exists,
+)
+from .judgements import (
     HiddenConstant as HiddenConstant,
+)
+from .judgements import (
+    InExpectation as InExpectation,
 )
 from .judgements import (
     Limit as Limit,
 )
 from .judgements import (
+    NotChecked as NotChecked,
+)
+from .judgements import (
+    OverClass as OverClass,
+)
+from .judgements import (
     Parts as Parts,
 )
 from .judgements import (
+    Rate as Rate,
+)
+from .judgements import (
     Threshold as Threshold,
+)
+from .judgements import (
+    TwoConstants as TwoConstants,
+)
+from .judgements import (
+    WithProbability as WithProbability,
 )
 from .judgements import (
     WorstCase as WorstCase,

@@ -1,6 +1,12 @@
 from ._version import __version__ as __version__
+from .claims.box import floats as floats
+from .claims.box import integers as integers
+from .claims.box import vectors as vectors
 from .claims.claim import Claim as Claim
 from .claims.instances.instance import instance as instance
+from .claims.judgements import (
+    AllInstances as AllInstances,
+)
 from .claims.judgements import (
     Bounded as Bounded,
 )
@@ -11,10 +17,31 @@ from .claims.judgements import (
     Equal as Equal,
 )
 from .claims.judgements import (
+    Exists as Exists,
+)
+from .claims.judgements import (
     HiddenConstant as HiddenConstant,
 )
 from .claims.judgements import (
+    InExpectation as InExpectation,
+)
+from .claims.judgements import (
     Limit as Limit,
+)
+from .claims.judgements import (
+    NotChecked as NotChecked,
+)
+from .claims.judgements import (
+    OverClass as OverClass,
+)
+from .claims.judgements import (
+    Rate as Rate,
+)
+from .claims.judgements import (
+    TwoConstants as TwoConstants,
+)
+from .claims.judgements import (
+    WithProbability as WithProbability,
 )
 from .claims.judgements import (
     WorstCase as WorstCase,

@@ -59,12 +59,14 @@ class Limit:
     Attributes
     ----------
     measure : callable, run -> measured series, with steps; logarithms are judged on the natural scale
-    predicted : callable, run -> predicted limit, not 0, of a type allowed for bounds in `Bounded`
+    predicted : callable, run -> predicted limit, of a type allowed for bounds in `Bounded`
     regime : callable, run -> first step of the asymptotic regime
     uncertainty : float
         Relative error bar of the prediction.
     positive : bool
         Whether the statement is only that the limit is positive.
+    scale : from a run to the size to which the distance from a limit of 0 is relative, or None for the largest value
+        For example the distance of x_0 from x*, for x_t -> x*.
     """
 
     measure: Callable[[Any], Series]
@@ -72,22 +74,34 @@ class Limit:
     regime: "Callable[[Any], float]"
     uncertainty: float = 0.0
     positive: bool = False
+    scale: "Callable[[Any], float] | None" = None
 
     kind = "limit"
     late = True
+    quantifier = "limit"
 
     def judge(self, run: Any) -> Finding:
         """Verdict on a run."""
         measured, predicted = as_series(self.measure(run), "measure").natural, self.predicted(run)
-        if predicted == 0:
-            raise ValueError("got 0 as predicted, and distances are relative to it: measure 1 more, which tends to 1")
+        if predicted == 0 and self.positive:
+            raise ValueError("got 0 as predicted, expected a positive limit")
         step = measured.along("a limit is approached")
         if not len(measured):
             return Finding(Verdict.INCONCLUSIVE, detail="The run recorded too few steps to show a limit.")
-        return self._judged(measured, step, predicted, in_regime=bool(step[-1] / 10 >= self.regime(run)))
+        size = abs(float(predicted)) or self._size(run, measured)
+        return self._judged(measured, step, predicted, size, in_regime=bool(step[-1] / 10 >= self.regime(run)))
+
+    def _size(self, run: Any, measured: Series) -> float:
+        """Size to which the distance from a limit of 0 is relative."""
+        known = np.abs(measured.in_float64.known)
+        largest = float(np.nanmax(known)) if np.isfinite(known).any() else 1.0
+        size = largest or 1.0 if self.scale is None else float(self.scale(run))
+        if not 0 < size < np.inf:
+            raise ValueError(f"scale: got {size!r}, expected a positive number")
+        return size
 
     @np.errstate(over="ignore", invalid="ignore")  # of values near float64's ends
-    def _judged(self, found: Series, step: Floats, limit: Any, *, in_regime: bool) -> Finding:
+    def _judged(self, found: Series, step: Floats, limit: Any, size: float, *, in_regime: bool) -> Finding:
         measured, stated, surest = found.in_float64, exactly(limit, (1,)), weakest(found.evidence, Evidence.CERTIFIED)
         predicted, off = float(limit), 0.0 if stated is None else float(stated.in_float64.radius[0])
         evidence = surest if stated is not None and not self.uncertainty else Evidence.FLOAT64
@@ -100,8 +114,8 @@ class Limit:
                 measured=measured.shown(len(measured) - 1),
                 detail="The run reached no state from which the limit is predicted.",
             )
-        distance = np.abs(measured.value - predicted) / abs(predicted)
-        bars = (measured.radius + off) / abs(predicted) + self.uncertainty
+        distance = np.abs(measured.value - predicted) / size
+        bars = (measured.radius + off) / size + self.uncertainty
         if evidence is not Evidence.FLOAT64:
             bars = bars + FORMULA_ROUNDING * distance
         last = position(step[-1])
@@ -130,7 +144,10 @@ class Limit:
             bound=predicted,
             worst_step=last,
             first_violation=last if verdict is Verdict.VIOLATED else None,
-            detail=f"Relative distance from the prediction: {shown}; error bars {bars[-1]:.1e}.{cause}",
+            detail=(
+                f"Relative distance from the prediction{'' if predicted else f' 0, in units of {size:.4g}'}: {shown}; "
+                f"error bars {bars[-1]:.1e}.{cause}"
+            ),
             curve=curve_of(measured, {}, predicted=None if np.isnan(predicted) else predicted),
         )
 

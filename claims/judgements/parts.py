@@ -1,11 +1,11 @@
 """Statements decided by a function, and conjunctions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from marginaudit.claims.claim import BeyondTheRun, Judgement, undecided
-from marginaudit.claims.verdict import Curve, Finding, Verdict, weakest
+from marginaudit.claims.verdict import Curve, Evidence, Finding, Verdict, weakest
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,22 @@ def _judged(part: Judgement, run: Any) -> Finding:
         return undecided(reason, part, run)
 
 
+def _sampled(parts: Iterable[Finding]) -> dict[str, Any]:
+    """Confidence that the intervals of all sampled parts cover, their fewest samples, and the first seed."""
+    found = [part for part in parts if part.evidence is Evidence.SAMPLED]
+    if not found:
+        return {}
+    error = sum(1 - (part.confidence or 0.0) for part in found)
+    samples = min(part.samples or 0 for part in found)
+    return {"confidence": max(0.0, 1 - error), "samples": samples, "seed": found[0].seed}
+
+
 def joined(parts: Mapping[str, Finding], note: str = "", curve: Curve | None = None) -> Finding:
     """Finding on a conjunction: the worst part's verdict, and the details of all.
 
     Inapplicable parts are ignored if another applies. The numbers are those of the first part with that verdict that
-    has numbers within its range. The evidence is the weakest of the failing parts, else of all parts. Without ``curve``
-    a failing part's curve is used.
+    has numbers within its range. The evidence is the weakest of the failing parts, else of all parts; the errors of
+    sampled ones add up. Without ``curve`` a failing part's curve is used.
     """
     badness = list(Verdict)
     applicable = {name: found for name, found in parts.items() if found.verdict is not Verdict.NOT_APPLICABLE} or parts
@@ -76,6 +86,7 @@ def joined(parts: Mapping[str, Finding], note: str = "", curve: Curve | None = N
     return replace(
         chosen[name],
         evidence=weakest(*(found.evidence for found in resting.values())),
+        **_sampled(resting.values()),
         detail=" ".join(
             [*(f"{name}: {found.verdict}. {found.detail}" for name, found in applicable.items()), note]
         ).rstrip(),

@@ -187,7 +187,7 @@ def along(*steps: int) -> Any:
         (Bounded(lambda _: series(1j * STEP, radius=0, step=STEP), upper=NUMBER), COMPLEX),
         (Bounded(VALUES, upper=lambda _, t: 1j * t), COMPLEX),
         (HiddenConstant(VALUES, lambda _, t: 1j * t), COMPLEX),
-        (Limit(VALUES, lambda _: 0.0, NUMBER), "got 0 as predicted"),
+        (Limit(VALUES, lambda _: 0.0, NUMBER, positive=True), "got 0 as predicted"),
         (Limit(lambda _: series([1.0], radius=0), NUMBER, NUMBER), "a limit is approached along steps, and the series"),
         (HiddenConstant(lambda _: series([1.0], radius=0), NUMBER), "is fitted along steps, and the series has none"),
         (HiddenConstant(along(0, 1, 9), NUMBER), "is fitted along steps: got t = 0, expected more than 0"),
