@@ -1,26 +1,29 @@
 """Search for a dataset that violates a claim: enumeration, then random draws by hypothesis, then shrinking."""
 
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
-from tempfile import TemporaryDirectory
 from threading import current_thread, main_thread
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import HealthCheck, Phase, find, settings
-from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import NoSuchExample
 
+from marginaudit.claims.box import no_folder_left
 from marginaudit.claims.claim import Claim
+from marginaudit.claims.instances.paper import INSTANCES
+from marginaudit.claims.instances.space import BoxSpace
 from marginaudit.claims.paper import Paper, Space
 from marginaudit.claims.run import BaseRun
 from marginaudit.claims.settings import differences
+from marginaudit.claims.values.error_text import error_text
 from marginaudit.claims.verdict import Evidence, Finding, Verdict
 from marginaudit.orders import InputError, shown
 
@@ -73,6 +76,7 @@ class Hunt:
     claim: str
     without: str | None
     paper: Paper
+    space: Space | None = None
     dataset: Any | None = None
     finding: Finding | None = None
     settings: dict[str, Any] = field(default_factory=dict)
@@ -97,11 +101,17 @@ class Hunt:
         """Certificate of the counterexample for `marginaudit verify`; None unless the violation is exact."""
         if self.dataset is None or self.finding is None or self.finding.evidence is not Evidence.EXACT:
             return None
-        proof = _space(self.paper).proof(self.dataset)
+        proof = None if self.space is None else self.space.proof(self.dataset)
         return None if proof is None else dict(proof)
 
 
-def _space(paper: Paper) -> Space:
+def _space(claim: Claim, paper: Paper) -> Space:
+    if claim.box:
+        return BoxSpace(claim.box)
+    if paper is INSTANCES:
+        raise InputError(
+            f"claim {claim.id}", got="no box of parameters to hunt in", expected="box={name: floats(..), ..}"
+        )
     if paper.space is None:
         raise InputError(f"paper {paper.name}", got="no space of datasets to hunt in", expected="a paper with one")
     return paper.space
@@ -133,23 +143,12 @@ def hunt(
             f"--without {shown(without)}", got=f"an assumption that {claim.id} does not make", expected=expected
         )
     search = Search(claim, paper, without, seconds, progress)
-    with suppress(TimeIsUp), _no_folder_left(), ended_after(seconds + GRACE):
+    with suppress(TimeIsUp), no_folder_left(), ended_after(seconds + GRACE):
         search.smallest()
         search.drawn(seed)
         search.shrunk()
         search.smaller(seed)
     return search.result()
-
-
-@contextmanager
-def _no_folder_left() -> Iterator[None]:
-    """Context that redirects hypothesis's files from the working directory to a temporary folder."""
-    with TemporaryDirectory() as folder:
-        set_hypothesis_home_dir(folder)
-        try:
-            yield
-        finally:
-            set_hypothesis_home_dir(None)
 
 
 @contextmanager
@@ -183,7 +182,7 @@ class Search:
     def __init__(
         self, claim: Claim, paper: Paper, without: str | None, seconds: float, progress: Callable[[float], None]
     ) -> None:
-        self.paper, self.space = paper, _space(paper)
+        self.paper, self.space = paper, _space(claim, paper)
         dropped = {without, *self.space.implies.get(without, ())} if without is not None else set()
         self.required = tuple(name for name in claim.asked if name not in dropped)
         # without an assumption it is another statement, without a proof
@@ -196,7 +195,7 @@ class Search:
         self.progress = progress
         self.started = time.monotonic()
         self.deadline = self.started + seconds
-        self.found = Hunt(claim.id, without, paper, largest=dict.fromkeys(self.space.measures, 0))
+        self.found = Hunt(claim.id, without, paper, self.space, largest=dict.fromkeys(self.space.measures, 0))
 
     def violates(self, dataset: Any) -> bool:
         """Judge a dataset: whether it is a counterexample. Stores the smallest one.
@@ -252,9 +251,19 @@ class Search:
             raise TimeIsUp
 
     def _meets_assumptions(self, run: BaseRun[Any]) -> bool:
-        if self.without is not None and run.assumption(self.without).holds:
+        if self.without is not None and self._holds(run, self.without):
             return False
-        return all(run.assumption(name).holds for name in self.required)
+        return all(self._holds(run, name) for name in self.required)
+
+    def _holds(self, run: BaseRun[Any], name: str) -> bool:
+        try:
+            with redirect_stdout(sys.stderr):
+                return self.claim.assumption(run, name).holds
+        except Exception as error:
+            if name not in self.claim.predicates:
+                raise
+            where = f"claim {self.claim.id}: assumption {name}"
+            raise InputError(where, got=error_text(error), expected="a function that returns True or False") from None
 
     def smallest(self) -> None:
         """Try the enumerated small datasets, if the enumeration can meet the assumptions."""
@@ -328,6 +337,8 @@ class Search:
         if found.dataset is not None:
             suffix = f"-without-{self.without}" if self.without else ""
             found.dataset = replace(found.dataset, name=f"{found.claim}{suffix}")
+            if found.finding is not None:
+                found.finding = self.space.confirmed(self.claim, found.dataset, found.finding)
         return found
 
 
@@ -346,5 +357,6 @@ def hunt_answer(found: Hunt, path: str | None) -> dict[str, Any]:
         "met_assumptions": found.met,
         "smallest_sizes_exhausted": found.exhausted,
         "seconds": round(found.seconds, 3),
+        "evidence": None if found.finding is None else found.finding.evidence.value,
         "detail": None if found.finding is None else found.finding.detail,
     }

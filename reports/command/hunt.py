@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from marginaudit.claims.claim import NOT_STATED
+from marginaudit.claims.instances.paper import INSTANCES
 from marginaudit.claims.settings import SECONDS, SEED
 from marginaudit.orders import InputError, counted
 from marginaudit.reports.command.arguments import CLAIMS, JSON, PAPER, ledger, one_claim, papers
@@ -50,7 +51,7 @@ def hunt(
         raise InputError(f"claim {claim}", got="assumptions that are not stated", expected="assumptions=() for none")
     with progress_bar(total=seconds) as bar:
         bar.say(f"hunting {claim}")
-        paper = next(paper for paper in known if paper.judges(hunted))
+        paper = next(paper for paper in (*known, INSTANCES) if paper.judges(hunted))
         found = run_hunt(hunted, paper, without=without, seconds=seconds, seed=seed, progress=bar.reach)
     if found.dataset is not None:
         write_json(path, found.paper.kind.to_document(found.dataset), "--out", indent=1)
