@@ -93,7 +93,9 @@ def tighten(
     started, known = monotonic(), papers()
     chosen = one_claim(claim, ledger(claims_file, known))
     bounded(chosen)
-    paper = next(paper for paper in known if paper.judges(chosen))
+    paper = next((paper for paper in known if paper.judges(chosen)), None)
+    if paper is None:
+        raise InputError(f"claim {chosen.id}", got="a claim about instances", expected="one about a paper's datasets")
     config = configs("tighten", [paper], known, given)[paper.name]
     path = out or Path(f"{chosen.id}.svg")
     beside = path.with_suffix(".nearest.json")

@@ -110,3 +110,14 @@ def test_the_command_writes_an_instance_that_an_audit_reads(command: Command, pa
     assert row["verdicts"][0]["failed_assumption"] == "small_step"
     told = command("hunt", "mine.descent", "--claims", path, "--seconds", "1", "--out", tmp_path / "none.json").out
     assert "no counterexample to mine.descent in" in told
+
+
+def test_the_template_is_hunted_and_not_tightened(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    command("new-claim", path)
+    answer = command.json(
+        *("hunt", "mine.descent-control", "--claims", path, "--seconds", "5", "--out", tmp_path / "found.json")
+    )
+    assert (answer["found"], answer["evidence"]) == (True, "exact")
+    line = command.refused("tighten", "mine.descent", "--claims", path, "--out", tmp_path / "found.svg")
+    assert line.endswith("got a claim about instances, expected one about a paper's datasets")
