@@ -11,6 +11,7 @@ import pytest
 
 from marginaudit.orders.ntp import free_dataset
 from marginaudit.orders.snap import syn_medium
+from marginaudit.reports.ntp.paper import PAPER as NTP
 from marginaudit.training.ntp import train
 from marginaudit.training.snap.sgd import Recipe
 from tests.pages import ROOT, script
@@ -105,3 +106,11 @@ def test_what_the_shares_are_of_exists() -> None:
     assert all(
         callable(getattr(importlib.import_module(module), name)) for module, name in (n.split(":") for n in names)
     )
+
+
+def test_a_benchmark_of_hunts_judges_the_same_datasets_each_time() -> None:
+    (claim,) = (claim for claim in NTP.claims if claim.id == "ntp.lemma2")
+    found = [load("hunt").measured(claim, NTP, 3) for _ in range(2)]
+    assert [looked_at for looked_at, _, _ in found] == [6, 6]
+    assert found[0][2].verdicts == found[1][2].verdicts
+    assert 0 < found[0][2].verdicts.total() <= 6

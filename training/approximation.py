@@ -92,6 +92,10 @@ def stacked(rows: list[Approximation]) -> Approximation:
 
 def _times(size: Floats, bar: Floats) -> Floats:
     """Product with 0 * inf = 0: an infinite bar stands for a number of unknown size."""
+    with np.errstate(invalid="ignore"):
+        product = np.asarray(size * bar)
+    if np.isfinite(product).all():
+        return product
     either = (size == 0) | (bar == 0)
     return np.asarray(np.where(either, 0.0, size) * np.where(either, 0.0, bar))
 

@@ -25,7 +25,7 @@ from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.attention.common import follow_common
 from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.growth import snap_start
-from marginaudit.training.snap.limit.continuous import gamma
+from marginaudit.training.snap.limit.continuous import gamma_value
 
 ASSUMPTIONS = ("uniform_classes", "single_common", "single_query")
 """Section 6: one common token, every next token has the same query."""
@@ -208,7 +208,7 @@ def fastest(run: ClassRun, of_Y: float) -> float:
     """Time of the largest gamma, at a fraction of eta_Y."""
     eta_Y = of_Y * run.eta_Y
     found = scipy.optimize.minimize_scalar(
-        lambda log: -float(gamma(np.exp(log), run.K, run.M, eta_Y).value),
+        lambda log: -gamma_value(np.exp(log), run.K, run.M, eta_Y),
         bounds=(np.log(run.K / eta_Y) - 5, np.log(snap_start(run.K, run.M, eta_Y))),
         method="bounded",
         options={"xatol": FASTEST_KNOWN / 10},

@@ -82,7 +82,10 @@ def _positive(measure: Callable[[ClassRun], Series]) -> Bounded:
 
 def earlier_reading(run: ClassRun) -> str:
     """Note on B of a smaller eta_Y at the t_0 of the larger one."""
-    whole, small = growth(run, (run.snap_start,)).value[0], growth(run, (run.snap_start,), min(SLOWER)).value[0]
+    whole, small = (
+        growth(run, (run.snap_start,), 1.0, 1.0).value[0],
+        growth(run, (run.snap_start,), min(SLOWER)).value[0],
+    )
     return (
         f"At t_0 of the whole eta_Y, before that of {min(SLOWER):g} of it, B is {whole:.4g} and {small:.4g}: (c) is "
         f"about times beyond the t_0 of both. {gap(run)}"

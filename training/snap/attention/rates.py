@@ -1,6 +1,7 @@
 """Rates of attention at one state by eq. 10, with error bars."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -19,18 +20,37 @@ class Rates:
 
     Attributes
     ----------
+    logits : Logits
+    at : Fluctuation
+        State of the decoder, shape (); see `mean_counts`.
     overlap : Overlap
         Overlap of the features at the state.
-    gradient : Backpropagated
-        gamma, beta and xi at the state.
     f : Approximation, shape (classes, contextual)
-    z_dot : Approximation, shape (pairs,)
     """
 
+    logits: Logits
+    at: Fluctuation
     overlap: Overlap
-    gradient: Backpropagated
     f: Approximation
-    z_dot: Approximation
+
+    @cached_property
+    def gradient(self) -> Backpropagated:
+        """gamma, beta and xi at the state."""
+        return backpropagated(self.overlap, self.at)
+
+    @cached_property
+    def z_dot(self) -> Approximation:
+        """z-dot_m = gamma sum over its classes of diag(f_n) sum over n' != n of beta_nn' (f_n f_n^T - I) f_n'.
+
+        Source: arXiv 2305.16380, eq. 10; for beta see `backpropagated`. Shape (pairs,).
+        """
+        f, gradient = self.f, self.gradient
+        beta = gradient.beta * (1.0 - np.eye(self.overlap.K)) * gradient.gamma
+        by_token = Approximation(f.value.T, f.error.T)
+        pulled = (beta[:, np.newaxis, :] * by_token[np.newaxis, :, :]).sum()
+        along = f * (f * gradient.xi[:, np.newaxis] - pulled)
+        by_class = Approximation(along.value.T, along.error.T)[np.newaxis]
+        return (by_class * self.logits.of_query[:, np.newaxis, :]).sum()[self.logits.pairs]
 
 
 def off_by(z: Approximation) -> float:
@@ -61,9 +81,7 @@ def mean_counts(level: Level, K: int) -> Fluctuation:
 
 
 def rates(logits: Logits, z: Approximation, at: Fluctuation) -> Rates:
-    """z-dot_m = gamma sum over its classes of diag(f_n) sum over n' != n of beta_nn' (f_n f_n^T - I) f_n'.
-
-    Source: arXiv 2305.16380, eq. 10; for beta see `backpropagated`.
+    """Rates at a state; what depends on the gradient is computed when asked for.
 
     Parameters
     ----------
@@ -77,11 +95,4 @@ def rates(logits: Logits, z: Approximation, at: Fluctuation) -> Rates:
         The features are linearly dependent.
     """
     f, own = features(logits, z)
-    found = backpropagated(own, at)
-    others = 1.0 - np.eye(own.K)
-    beta = found.beta * others * found.gamma
-    by_token = Approximation(f.value.T, f.error.T)
-    pulled = (beta[:, np.newaxis, :] * by_token[np.newaxis, :, :]).sum()
-    along = f * (f * found.xi[:, np.newaxis] - pulled)
-    of_query = (Approximation(along.value.T, along.error.T)[np.newaxis] * logits.of_query[:, np.newaxis, :]).sum()
-    return Rates(own, found, f, of_query[logits.pairs])
+    return Rates(logits, at, own, f)

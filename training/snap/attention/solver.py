@@ -1,6 +1,7 @@
 """Solver of ordinary differential equations from 0, with an error bar from a coarser second run."""
 
 import warnings
+from bisect import bisect_right
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -104,15 +105,15 @@ def _run(rate: Rate, size: int, times: Floats, tolerance: float, first: Floats) 
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # LSODA's; `run` reports the failure
-        run = scipy.integrate.solve_ivp(
-            counted,
-            (0.0, times[-1]),
-            np.zeros(size),
-            method="LSODA",
-            t_eval=times,
-            rtol=tolerance,
-            atol=tolerance * FROM_ZERO * first,
-        )
-    if not run.success or not np.isfinite(run.y).all():
-        raise NotIntegrated(f"not integrated to {times[-1]:.4g} on its clock: {run.message}")
-    return np.asarray(run.y.T)
+        bar = tolerance * FROM_ZERO * first
+        solver = scipy.integrate.LSODA(counted, 0.0, np.zeros(size), times[-1], rtol=tolerance, atol=bar)
+        states, asked, done, message = [], times.tolist(), 0, None
+        while solver.status == "running":  # as `solve_ivp`, which takes a fifth longer
+            message = solver.step()
+            if (reached := bisect_right(asked, solver.t)) > done:
+                states.append(solver.dense_output()(times[done:reached]))
+                done = reached
+    found = np.hstack(states).T if states else np.zeros((0, size))
+    if solver.status == "failed" or not np.isfinite(found).all():
+        raise NotIntegrated(f"not integrated to {times[-1]:.4g} on its clock: {message}")
+    return found

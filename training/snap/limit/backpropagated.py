@@ -1,6 +1,7 @@
 """Gradient g = Y (e_n - alpha_n) backpropagated to self-attention (Theorem 1)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -19,19 +20,31 @@ class Backpropagated:
     ----------
     gamma : Approximation, shape (..)
         Eq. 85.
-    beta : Approximation, shape (.., classes, classes)
-        Entry (n, n'): eq. 88, corrected; the diagonal is unused.
     xi : Approximation, shape (.., classes)
         gamma times the sum over n' != n of beta_nn' f_n^T f_n'.
+    overlap : Overlap
+    products : Approximation, shape (.., classes, classes)
+        Entry (n, k): zeta_k^T zeta_n (1+theta_k).
+    grown : Approximation, shape (.., classes)
+        1 + sigma.
     """
 
     gamma: Approximation
-    beta: Approximation
     xi: Approximation
+    overlap: Overlap
+    products: Approximation
+    grown: Approximation
+
+    @cached_property
+    def beta(self) -> Approximation:
+        """Eq. 88, corrected, shape (.., classes, classes); the diagonal is unused."""
+        # entry (n, n'): coefficient of f_n' in the gradient of class n
+        weights = (of(np.eye(self.overlap.K)) - self.overlap.E_prime) * self.products[..., np.newaxis, :]
+        return -(weights.sum() * self.grown[..., np.newaxis])
 
 
 def backpropagated(overlap: Overlap, at: Fluctuation) -> Backpropagated:
-    """Gamma, beta and xi at a state of SGD with the modified gradient.
+    """Gamma, xi and beta at a state of SGD with the modified gradient.
 
     Derived here; `printed_iota` and `printed_beta` are the formulas of the source.
     Y = F (I-E') (I+Theta) W-bar, and e_n - alpha_n is (M-1) share_n zeta_n. So g is (1+sigma_n) gamma F (I-E') v
@@ -46,10 +59,8 @@ def backpropagated(overlap: Overlap, at: Fluctuation) -> Backpropagated:
     gamma = speed(at.mean)
     grown = at.sigma + 1.0
     v = zeta_products(at.mean.M, overlap.K) * (at.theta + 1.0)[..., np.newaxis, :]
-    # entry (n, n'): coefficient of f_n' in the gradient of class n
-    weights = ((of(np.eye(overlap.K)) - overlap.E_prime) * v[..., np.newaxis, :]).sum() * grown[..., np.newaxis]
     xi = -((overlap.E_prime * v).sum() * grown * gamma[..., np.newaxis])
-    return Backpropagated(gamma, -weights, xi)
+    return Backpropagated(gamma, xi, overlap, v, grown)
 
 
 def zeta_products(M: int, K: int) -> Approximation:

@@ -81,10 +81,18 @@ def gamma(t: ArrayLike, K: int, M: int, eta_Y: float) -> Approximation:
 
 
 def gamma_value(t: float, K: int, M: int, eta_Y: float) -> float:
-    """`gamma` without error bar, bit-identical, for a solver that calls it tens of thousands of times."""
-    high, low, _ = solve(np.asarray(t / K, dtype=np.float64), M, eta_Y)
-    share = 1 / (M - 1 + np.exp(high) * np.exp(low))
-    return float((high + low) / float(M) * share * (M - 1.0) * (M - 1.0))
+    """`gamma` without error bar, bit-identical, for a solver that calls it tens of thousands of times.
+
+    The steps of `solve` on scalars, which take a third of the time of arrays of one entry.
+    """
+    a, others = M * eta_Y * np.float64(t / K), np.float64(M - 1)
+    log = np.log(others)
+    start = np.log(scipy.special.wrightomega(a / others + (1 / others - log))) + log
+    start = min(max(start, 0.0), a / M)
+    power = np.exp(start)
+    low = -((np.expm1(start) + others * start - a) / (others + power))
+    share = 1 / (others + power * np.exp(low))
+    return float((start + low) / float(M) * share * others * others)
 
 
 def whole_steps(t: ArrayLike, K: int) -> Floats:

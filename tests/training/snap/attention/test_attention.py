@@ -1,7 +1,6 @@
 """Attention along eq. 10 against balls and closed forms."""
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -201,19 +200,22 @@ def test_turns_beyond_the_solver(turns: list[float]) -> None:
 
 
 def test_a_solver_that_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failed(*_: Any, **__: Any) -> Any:
-        return SimpleNamespace(success=False, message="no more", y=np.zeros((1, 1)))
+    LSODA = scipy.integrate.LSODA
+    step, state = LSODA.step, LSODA.dense_output
 
-    def nonsense(*_: Any, **__: Any) -> Any:
-        return SimpleNamespace(success=True, message="nonsense", y=np.full((1, 1), np.nan))
+    def failed(solver: Any) -> str:
+        step(solver)
+        solver.status = "failed"
+        return "no more"
 
-    monkeypatch.setattr(scipy.integrate, "solve_ivp", failed)
+    monkeypatch.setattr(LSODA, "step", failed)
     with pytest.raises(NotIntegrated, match="to 1 on its clock: no more"):
         follow(three(), [1.0])
     with pytest.raises(NotIntegrated, match="on its clock: no more"):
         follow_common([1.0], 50.0, 2, 1000, ETA_Y, ETA_Z)
-    monkeypatch.setattr(scipy.integrate, "solve_ivp", nonsense)
-    with pytest.raises(NotIntegrated, match="nonsense"):
+    monkeypatch.setattr(LSODA, "step", step)
+    monkeypatch.setattr(LSODA, "dense_output", lambda solver: lambda at: np.nan * state(solver)(at))
+    with pytest.raises(NotIntegrated, match="not integrated to 1"):
         follow(three(), [1.0])
 
 
