@@ -11,8 +11,9 @@ from marginaudit.orders import InputError
 from marginaudit.orders.arrays import Floats
 from marginaudit.training.recorded_weights import PRECISIONS, Recorded, precision_of
 from marginaudit.training.weight_files.checkpoints import Sources
-from marginaudit.training.weight_files.expressions import Leaf, Parsed, Value
+from marginaudit.training.weight_files.expressions import Parsed
 from marginaudit.training.weight_files.maps import Rule
+from marginaudit.training.weight_files.operations import Leaf, Value
 
 KEPT = 4
 """Matrices kept of a run that is read checkpoint by checkpoint."""

@@ -5,7 +5,8 @@ import pytest
 
 from marginaudit.orders import InputError
 from marginaudit.orders.arrays import Floats
-from marginaudit.training.weight_files.expressions import Gradient, Value, parse
+from marginaudit.training.weight_files.expressions import parse
+from marginaudit.training.weight_files.operations import Gradient, Value
 
 RNG = np.random.default_rng(0)
 TENSORS = {

@@ -11,8 +11,8 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.training.ntp.recorded.gradients import Stage2Loss, TextbookGradient
 from marginaudit.training.ntp.recorded.rules import Rule, Stage, unit
 from marginaudit.training.recorded_weights import Recorded
-from marginaudit.training.weight_files.expressions import Gradient, Value
 from marginaudit.training.weight_files.mapped import MappedRecord
+from marginaudit.training.weight_files.operations import Gradient, Value
 
 
 @dataclass(frozen=True, eq=False)
