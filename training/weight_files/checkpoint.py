@@ -7,7 +7,7 @@ unpickler that knows containers and tensors alone, the same that ``torch.load(..
 import math
 import pickle
 import zipfile
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -50,7 +50,6 @@ class _Storage(NamedTuple):
     """A storage of the file, not yet read."""
 
     dtype: str
-    size: int
     read: Callable[[], bytes]
 
 
@@ -63,13 +62,16 @@ class _Unpickler(pickle.Unpickler):
         self._big = f"{prefix}byteorder" in archive.namelist() and archive.read(f"{prefix}byteorder") == b"big"
 
     def find_class(self, module: str, name: str) -> Any:
-        """Refuse every class and function but those of tensors and containers."""
+        """Refuse every class and function but those of tensors and containers.
+
+        A pickle may set attributes of what it finds: of OrderedDict it cannot, and the others are made for it alone.
+        """
         known: dict[tuple[str, str], Any] = {
             ("collections", "OrderedDict"): OrderedDict,
-            ("collections", "Counter"): Counter,
-            ("torch", "Size"): _size,
-            ("torch._utils", "_rebuild_tensor_v2"): self._tensor,
-            ("torch._utils", "_rebuild_parameter"): _parameter,
+            ("collections", "Counter"): partial(dict),
+            ("torch", "Size"): partial(_size),
+            ("torch._utils", "_rebuild_tensor_v2"): partial(self._tensor),
+            ("torch._utils", "_rebuild_parameter"): partial(_parameter),
         }
         if module == "torch" and name in STORAGES:
             return _StorageType(STORAGES[name])
@@ -80,10 +82,10 @@ class _Unpickler(pickle.Unpickler):
 
     def persistent_load(self, pid: Any) -> _Storage:
         """A storage of the archive, by its key."""
-        kind, of, key, _, count = pid
+        kind, of, key, *_ = pid
         if kind != "storage" or not isinstance(of, _StorageType):
             raise ValueError("no storage")
-        return _Storage(of.dtype, int(count), partial(_member, self._path, f"{self._prefix}data/{key}"))
+        return _Storage(of.dtype, partial(_member, self._path, f"{self._prefix}data/{key}"))
 
     def _tensor(
         self, storage: _Storage, offset: int, shape: tuple[int, ...], stride: tuple[int, ...], *_: Any
@@ -105,7 +107,7 @@ def _view(
     last = offset + sum((size - 1) * by for size, by in zip(shape, stride, strict=True))
     if not math.prod(shape):
         return np.zeros(shape, flat.dtype)
-    if min((offset, *shape, *stride)) < 0 or last >= len(flat) or len(flat) != storage.size:
+    if min((offset, *shape, *stride)) < 0 or last >= len(flat):
         got = f"a tensor of shape {shape} in {len(flat)} numbers"
         raise InputError(shown_path(path), got=got, expected="a tensor inside its storage")
     steps = [by * flat.itemsize for by in stride]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,10 @@ class Tensor:
     shape: tuple[int, ...]
     dtype: str
     stored: Callable[[], NDArray[Any]]
+
+    def __setstate__(self, state: object) -> NoReturn:
+        """Refuse a state, which a checkpoint's pickle might set."""
+        raise TypeError("a tensor has no state")
 
     def __str__(self) -> str:
         return "x".join(map(str, self.shape)) or "a number"

@@ -1,7 +1,10 @@
 """Checkpoints of PyTorch, read without it: those in `checkpoints/` were written by torch 2.14."""
 
+import contextlib
 import pickle
+import re
 import zipfile
+from collections import Counter, OrderedDict
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marginaudit.orders import InputError
+from marginaudit.training.weight_files import checkpoint
 from marginaudit.training.weight_files.checkpoints import read_tensors
 from marginaudit.training.weight_files.tensors import Tensor, decoded
 
@@ -91,6 +95,26 @@ def test_other_functions_are_refused(name: str, tmp_path: Path) -> None:
     content = f"c{module}\n{function}\n(S'true'\ntR.".encode()
     with pytest.raises(InputError, match=f"got a pickle that calls {name}, expected a checkpoint of tensors"):
         read_tensors(zipped(tmp_path / "bad.pth", content))
+
+
+@pytest.mark.parametrize("name", ["collections\nCounter", "collections\nOrderedDict", "torch\nSize"])
+def test_a_pickle_sets_no_attributes_of_what_it_finds(name: str, tmp_path: Path) -> None:
+    """BUILD with {"update": None} as the state of a class."""
+    before = {one: dict(vars(one)) for one in (Counter, OrderedDict, checkpoint, Tensor)}
+    content = f"c{name}\nN(S'update'\nNd\x86b.".encode("latin1")
+    with contextlib.suppress(InputError):
+        read_tensors(zipped(tmp_path / "bad.pth", content))
+    assert {one: dict(vars(one)) for one in before} == before
+
+
+def test_a_pickle_cannot_change_a_tensor(tmp_path: Path) -> None:
+    with zipfile.ZipFile(FOLDER / "iter-0.pth") as archive:
+        content = archive.read("iter-0/data.pkl")
+    for state in (b"}S'stored'\nNs", b"N}S'stored'\nNs\x86"):
+        changed = re.sub(rb"(tq.R)(q.)", rb"\1\2" + state.replace(b"\n", b"\\n") + b"b", content, count=1)
+        assert changed != content
+        with pytest.raises(InputError, match="got a damaged file"):
+            read_tensors(zipped(tmp_path / "bad.pth", changed))
 
 
 def test_tensors_outside_their_storage_are_refused(tmp_path: Path) -> None:

@@ -48,6 +48,22 @@ def test_values(text: str, expected: Floats) -> None:
     np.testing.assert_allclose(parse("--map", text).evaluate(leaf).value, expected, rtol=1e-14, atol=1e-15)
 
 
+def test_the_bound_of_a_product_and_of_the_way_back() -> None:
+    """2 +- 0.1 times 3 +- 0.2, and 1 +- 0.01 back: to first order, as float64's own rounding is small."""
+    errors = {"a": (2.0, 0.1), "b": (3.0, 0.2)}
+    found: dict[str, Gradient] = {}
+
+    def of(name: str) -> Value:
+        value, error = (np.full((1, 1), one) for one in errors[name])
+        return Value(value, error, lambda gradient: found.update({name: gradient}))
+
+    product = parse("--map", "a @ b").evaluate(of)
+    assert float(product.rounding[0, 0]) == pytest.approx(2 * 0.2 + 0.1 * 3.2)
+    product.back(Gradient(np.ones((1, 1)), np.full((1, 1), 0.01), U))
+    assert float(found["a"].rounding[0, 0]) == pytest.approx(0.01 * 3 + 0.2, rel=1e-5)
+    assert float(found["b"].rounding[0, 0]) == pytest.approx(0.01 * 2 + 0.1, rel=1e-5)
+
+
 @pytest.mark.parametrize(
     "text",
     [

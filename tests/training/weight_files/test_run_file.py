@@ -153,6 +153,12 @@ def test_a_map_saved_beside_the_file_is_used(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".*"))
 
 
+def test_the_digest_depends_on_head_and_quantity(tmp_path: Path) -> None:
+    path = write_safetensors(tmp_path / "1.safetensors", {"W_kq": np.zeros((V, V))})
+    runs = [RunFile(path), RunFile(path, head="given"), RunFile(path, quantity="W_kq[0]"), RunFile(path, ("W_kq = W",))]
+    assert len({run.digest() for run in runs}) == 4
+
+
 def test_checkpoints_are_read_one_at_a_time(tmp_path: Path) -> None:
     """Of 60 checkpoints with 2 MB of other tensors each, about one is in memory."""
     for t in range(60):

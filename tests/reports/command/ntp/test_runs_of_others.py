@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import marginaudit
+from marginaudit.claims.ntp.config import Config
+from marginaudit.claims.ntp.recorded_run import RecordedRun
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
 from marginaudit.record import Recorder
@@ -88,6 +90,19 @@ def test_bfloat16_widens_the_bars(command: Command) -> None:
     assert found["decided"] < 21
 
 
+def test_rounding_of_both_factors_is_in_the_bars(command: Command) -> None:
+    """W_kq as k.T @ q, where entries of both are much larger than those of the product."""
+    k = np.eye(4) + 1e4
+    with np.load("good.npz") as arrays:
+        for t, W in zip(arrays["step2"], arrays["W_kq"], strict=True):
+            factors = {"k": k, "q": np.linalg.solve(k.T, W)}
+            single = {name: one.astype(np.float32) for name, one in factors.items()}
+            write_safetensors(Path("wide") / f"{t}.safetensors", single)
+    found = command.json("conform", "example-1", "wide", "--map", "W_kq = k.T @ q", *SETTINGS)
+    assert found["conforms"]
+    assert found["decided"] > 0
+
+
 def test_checkpoints_of_pytorch(command: Command) -> None:
     """Random factors: another start than zero."""
     shutil.copytree(CHECKPOINTS, "torch", ignore=shutil.ignore_patterns("kinds*"))
@@ -145,6 +160,8 @@ def test_a_constant_w_ov_is_a_given_one(command: Command) -> None:
         "next: marginaudit audit example-1 --trajectory given --lr2 0.05"
     )
     assert said[-1] == "given conforms on example-1, W_ov as given: 31 of 31 records decided"
+    measured = RecordedRun(DATA, Config(lr2=0.05), None, Path("given")).trained
+    assert (len(measured.stage1), len(measured.stage2)) == (0, 31)
     found = command.json("conform", "example-1", "given", "--lr2", "0.05", "--head", "trained")
     assert (found["conforms"], [stage["stage"] for stage in found["stages"]]) == (False, [1, 2])
 

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from marginaudit.orders.ntp import CASES
 from marginaudit.training.departure import StageComparison
 from marginaudit.training.ntp.recorded.comparison import compared
+from marginaudit.training.ntp.recorded.factored import factored
+from marginaudit.training.ntp.recorded.gradients import Stage2Loss
+from marginaudit.training.ntp.recorded.rules import Stage
 from marginaudit.training.ntp.recorded.trajectory import read_trajectory
 from marginaudit.training.weight_files.run_file import RunFile
 from tests.training.ntp.recorded.program import Mistake, stage2_gradient
@@ -25,10 +28,11 @@ Tensors = dict[str, NDArray[Any]]
 
 def gradients(at: Tensors) -> Tensors:
     """Of the loss in k, q and b, by the chain rule written out."""
-    W = at["k"].T @ (at["q"] + at["b"][:, None]) / np.sqrt(M)
+    root = at["k"].dtype.type(np.sqrt(M))
+    W = at["k"].T @ (at["q"] + at["b"][:, None]) / root
     G, _ = stage2_gradient(DATA, HEAD.astype(W.dtype), W, Mistake())
-    of_q = at["k"] @ G / np.sqrt(M)
-    return {"k": (at["q"] + at["b"][:, None]) @ G.T / np.sqrt(M), "q": of_q, "b": of_q.sum(axis=1)}
+    of_q = at["k"] @ G / root
+    return {"k": (at["q"] + at["b"][:, None]) @ G.T / root, "q": of_q, "b": of_q.sum(axis=1)}
 
 
 def orthogonalised(one: NDArray[Any]) -> NDArray[Any]:
@@ -111,8 +115,29 @@ def test_the_rule_of_the_tensors(optimizer: str, rule: str, tmp_path: Path) -> N
     assert told is not None
     assert told.startswith(rule), told
     assert told.endswith(f"; {WORDS}")
+    if found.later is not None:
+        assert found.later.bar < 1e-12
     if optimizer == "normalised":
         assert (found.later, found.decided) == (None, 41)
+
+
+def test_the_bound_of_the_tensors_gradient(tmp_path: Path) -> None:
+    """In float32, against float64: covered, and at most 1,000 times too wide."""
+    path = trained(tmp_path / "run.npz", "plain", dtype=np.float32)
+    record = read_trajectory(RunFile(path, (RULE.replace("b[:, None]", "b"), "W_ov = head")), DATA).stage2
+    assert record is not None
+    found = factored(Stage(Stage2Loss(DATA), ETA, 2.0**-24, W_ov=HEAD), record)
+    assert found is not None
+    stage, trained_parts, _ = found
+    value, bound = stage.gradient(np.asarray(trained_parts.weights[5], np.float64))
+    with np.load(path) as arrays:
+        at = {name: arrays[name][5] for name in ("k", "q", "b")}
+    single = gradients(at | {"b": at["b"][:, 0]})
+    assert single["k"].dtype == np.float32
+    for name, exact, most in zip(stage.parts, stage.split(value), stage.split(bound), strict=True):
+        apart = np.abs(single[name].reshape(exact.shape) - exact)
+        assert (apart <= most).all()
+        assert most.max() < 1000 * max(apart.max(), 2.0**-24 * np.abs(exact).max())
 
 
 def test_slices_of_one_tensor(tmp_path: Path) -> None:
