@@ -185,7 +185,7 @@ def test_what_is_refused(folder: Path, command: Command, tmp_path: Path) -> None
     for arguments, line in (
         (("example-1", "free-20"), "double.npz: got a trajectory of 2 datasets, expected one DATASET"),
         (("section-7",), "double.npz: W_ov: got shape (151, 4, 4), expected (n, 20, 20)"),
-        (("snap-single",), "double.npz: got an array 'step1', expected only step, Y, Z"),
+        (("snap-single",), "double.npz: got step1 151, step2 101, W_ov 151x4x4, W_kq 101x4x4, lr1 a number"),
     ):
         assert line in command.refused("audit", *arguments, "--trajectory", folder / "double.npz")
     assert "cut.npz: got " in command.refused("table", "direction", "example-1", "--trajectory", tmp_path / "cut.npz")
