@@ -62,6 +62,11 @@ class WorstCase:
             witness=certificate["worst_case"] if verdict is Verdict.VIOLATED else None,
         )
 
+    def exact(self, of: Any) -> Fraction | None:
+        """The exact worst case, the best constant in place of the bound; None where the two ends differ."""
+        found = self._solved(of, _ends(self.bound(of))[0])
+        return found.upper if found.tight else None
+
     def certificate(self, of: Any) -> Mapping[str, Any]:
         """JSON data of proof and worst function, which `marginaudit verify` checks."""
         return self._solved(of, _ends(self.bound(of))[0]).certificate()

@@ -1,11 +1,11 @@
 """Read a performance estimation problem from a PEPit object, in rationals."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import isinf
 from typing import Any
 
-from marginaudit.margins.worst_case.scalar import rational
+from marginaudit.margins.worst_case.scalar import dyadic, rational
 
 CLASSES = {
     "ConvexFunction": ("convex", ()),
@@ -31,8 +31,11 @@ class Unsupported(ValueError):  # noqa: N818
     """A problem with a part that certificates do not know."""
 
 
-def from_pepit(pep: Any) -> Document:
+def from_pepit(pep: Any, *, floats: bool = False) -> Document:
     """The problem of a PEPit ``PEP`` as JSON data; `PEP.solve` is not called.
+
+    With ``floats``, a float stands for the dyadic rational that it is, as for a method with irrational steps as it is
+    run; otherwise floats such as 0.1 are refused.
 
     Only what the problem's author wrote is read: points, evaluations, conditions, metrics. The interpolation
     inequalities are derived from the classes' names elsewhere.
@@ -45,7 +48,7 @@ def from_pepit(pep: Any) -> Document:
     if any(owner.list_of_psd for owner in everything) or BlockPartition.list_of_partitions:
         raise Unsupported("matrix constraints and partitions into blocks are not supported")
     constraints = [*pep.list_of_constraints, *(c for f in Function.list_of_functions for c in f.list_of_constraints)]
-    names = Names(functions)
+    names = Names(functions, dyadic if floats else rational)
     return {
         "functions": [_function(function, names) for function in functions if function.list_of_points],
         "constraints": [
@@ -64,16 +67,17 @@ def from_pepit(pep: Any) -> Document:
 class Names:
     """Names of the points and values that the problem uses, in order of use."""
 
-    def __init__(self, functions: list[Any]) -> None:
+    def __init__(self, functions: list[Any], number: Callable[[float], Fraction] = rational) -> None:
         """Suggest names for the evaluations' points and values: x1, g1, f1, after the function's number if several."""
+        self.number = number
         self.points: dict[int, str] = {}
         self.values: dict[int, str] = {}
         self._suggested: dict[int, str] = {}
         for k, function in enumerate(functions):
-            number = f"{k}." if len(functions) > 1 else ""
+            prefix = f"{k}." if len(functions) > 1 else ""
             for i, triple in enumerate(function.list_of_points):
                 for letter, item in zip("xgf", triple, strict=True):
-                    self._suggested.setdefault(id(item), f"{letter}{number}{i}")
+                    self._suggested.setdefault(id(item), f"{letter}{prefix}{i}")
 
     def _name(self, item: Any, known: dict[int, str], letter: str) -> str:
         if id(item) not in known:
@@ -84,7 +88,7 @@ class Names:
 
     def vector(self, point: Any) -> Mapping[str, str]:
         """A combination of points."""
-        terms = ((self._name(p, self.points, "p"), rational(c)) for p, c in point.decomposition_dict.items())
+        terms = ((self._name(p, self.points, "p"), self.number(c)) for p, c in point.decomposition_dict.items())
         return {name: text(c) for name, c in terms if c}
 
     def expression(self, expression: Any) -> Document:
@@ -93,7 +97,7 @@ class Names:
         values: dict[str, str] = {}
         constant = Fraction(0)
         for term, coefficient in expression.decomposition_dict.items():
-            c = rational(coefficient)
+            c = self.number(coefficient)
             if isinstance(term, tuple):
                 pair = sorted(self._name(point, self.points, "p") for point in term)
                 products[pair[0], pair[1]] = products.get((pair[0], pair[1]), Fraction(0)) + c
@@ -119,7 +123,7 @@ def _function(function: Any, names: Names) -> Document:
         name, parameters = "indicator", ()
     return {
         "class": name,
-        "parameters": {key: text(rational(getattr(function, key))) for key in parameters},
+        "parameters": {key: text(names.number(getattr(function, key))) for key in parameters},
         "evaluations": [
             {"x": names.vector(x), "g": names.vector(g), "f": names.expression(f)}
             for x, g, f in function.list_of_points

@@ -107,3 +107,12 @@ def rational(value: float) -> Fraction:
     if exact is None:
         raise ValueError(f"got the float {float(value)!r}, expected an exact rational such as RationalFloat('1/10')")
     return exact
+
+
+def dyadic(value: float) -> Fraction:
+    """The rational number of a `RationalFloat`, or that of a float.
+
+    >>> dyadic(0.1) == Fraction(1, 10), dyadic(RationalFloat("1/10")) == Fraction(1, 10)
+    (False, True)
+    """
+    return value.fraction if isinstance(value, RationalFloat) else Fraction(value)

@@ -98,3 +98,8 @@ def test_an_inexact_bound_is_refused() -> None:
 def test_certificate_is_that_of_the_verdict() -> None:
     certificate = WorstCase(problem, printed).certificate(INSIDE)
     assert "tight: the worst case is 3/10" in verify_document(certificate)
+
+
+def test_exact_worst_case_is_the_best_constant() -> None:
+    assert WorstCase(problem, lambda of: 2 * printed(of)).exact(INSIDE) == printed(INSIDE)
+    assert WorstCase(problem, lambda of: 2 * printed(of)).exact(OUTSIDE) == Fraction(19683, 20000)

@@ -99,3 +99,14 @@ def test_unknown_classes_and_matrix_constraints_are_refused() -> None:
     pep.add_psd_matrix([[pep.set_initial_point() ** 2]])
     with pytest.raises(Unsupported, match="matrix constraints"):
         from_pepit(pep)
+
+
+def test_floats_may_stand_for_the_rationals_that_they_are() -> None:
+    pep = PEP()
+    function = pep.declare_function(functions_of_pepit.SmoothConvexFunction, L=1)
+    x = pep.set_initial_point()
+    function.oracle(x - 0.1 * function.gradient(x))
+    pep.set_performance_metric(x**2)
+    document = from_pepit(pep, floats=True)
+    steps = document["functions"][0]["evaluations"][1]["x"].values()
+    assert sorted(map(Fraction, steps)) == [-Fraction(0.1), Fraction(1)]
