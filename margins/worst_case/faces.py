@@ -17,6 +17,9 @@ from marginaudit.orders.arrays import Floats
 INTERIOR = 1e-6
 """Least room of a point inside the cone."""
 
+TOLERANCES = (1e-5, 1e-3)
+"""Errors of a vector of the dual, which the solver may find to few digits."""
+
 STEPS = 4
 """Reductions tried; one is usually enough."""
 
@@ -89,7 +92,8 @@ def smallest_face(program: Program, largest: float) -> Face:
         if rest:
             sizes, vectors = np.linalg.eigh(found.semidefinite[0])
             some = vectors[:, sizes > 1e-3 * max(sizes[-1], 0.01)]
-            for v in (rational_basis(some, 1e-5) or []) if some.size else []:
+            guesses = (rational_basis(some, tolerance) for tolerance in TOLERANCES if some.size)
+            for v in next(filter(None, guesses), []):
                 full = [fmpq(0)] * m
                 for j, c in zip(rest, v, strict=True):
                     full[j] = c
