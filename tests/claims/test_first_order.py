@@ -1,0 +1,39 @@
+"""The paper of examples/first_order: its theorems hold exactly, and its controls are noticed."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import Command
+from tests.pages import ROOT
+
+pytest.importorskip("marginaudit.claims.instances")
+CLAIMS = ROOT / "examples" / "first_order" / "claims.py"
+
+
+@pytest.mark.timeout(600)
+def test_all_theorems_hold_exactly_and_all_controls_are_violated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = Command(capsys).json("audit", "--claims", CLAIMS, "--out", "report")["verdicts"]
+    judged = [row for row in rows if row["verdict"] != "not-applicable"]
+    theorems = [row for row in judged if not row["control_of"]]
+    controls = [row for row in judged if row["control_of"]]
+    assert {row["evidence"] for row in judged} == {"exact"}
+    assert len({row["claim"] for row in theorems}) == len({row["claim"] for row in controls}) == 12
+    assert {(row["verdict"], row["slack"]) for row in theorems} == {("holds", 1.0)}
+    assert {row["verdict"] for row in controls} == {"violated"}
+
+
+def test_a_hunt_outside_the_assumption_finds_the_simplest_step(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = Command(capsys)
+    claim = "first-order.gradient-descent"
+    found = command.json("hunt", claim, "--without", "short_steps", "--claims", CLAIMS, "--seconds", 30)
+    assert found["found"]
+    document = Path(found["dataset"]).read_text(encoding="utf-8")
+    assert '"n": 1' in document
+    assert '"gamma": 2' in document
