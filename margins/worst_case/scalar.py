@@ -68,7 +68,12 @@ class RationalFloat(float):
         return RationalFloat(abs(self.fraction))
 
     def __pow__(self, power: Any, modulo: None = None) -> Any:
-        return RationalFloat(self.fraction**power) if isinstance(power, int) else NotImplemented
+        if not isinstance(power, int | float):
+            return NotImplemented
+        exact = meant(power)
+        if exact is not None and exact.denominator == 1:
+            return RationalFloat(self.fraction ** int(exact))
+        return float(self) ** float(power)
 
     __radd__ = __add__
     __rmul__ = __mul__

@@ -7,7 +7,6 @@ import pytest
 from tests.command_line import Command
 from tests.pages import ROOT
 
-pytest.importorskip("marginaudit.claims.instances")
 CLAIMS = ROOT / "examples" / "first_order" / "claims.py"
 
 

@@ -4,8 +4,13 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
+from PEPit import PEP
+from PEPit.functions import ConvexIndicatorFunction, SmoothConvexFunction
+from PEPit.primitive_steps import linear_optimization_step
 
-from marginaudit.margins.worst_case.scalar import exactly
+from marginaudit.margins.worst_case.from_pepit import from_pepit
+from marginaudit.margins.worst_case.scalar import RationalFloat, exactly, meant
+from marginaudit.margins.worst_case.solve import worst_case
 from marginaudit.margins.worst_case.verify import verify_document
 from tests.margins.worst_case.samples import BY_NAME, THEOREMS, refuted, solved
 
@@ -65,3 +70,25 @@ def test_peer_solves_a_problem_with_rational_parameters() -> None:
     theorem = BY_NAME["gradient-descent"]
     pep = theorem.problem(exactly(SimpleNamespace(**theorem.instance(2))))
     assert pep.solve(verbose=0, wrapper="cvxpy", solver="CLARABEL") == pytest.approx(0.3, rel=1e-6)
+
+
+def test_frank_wolfe_is_proved_on_a_face_of_the_cone() -> None:
+    """A shift of all gradients changes no row: no multipliers have a positive definite S."""
+    pep = PEP()
+    f, h = pep.declare_function(SmoothConvexFunction, L=1), pep.declare_function(ConvexIndicatorFunction, D=1)
+    solution, x = (f + h).stationary_point(), pep.set_initial_point()
+    h.value(x)
+    for step in range(2):
+        y, _, _ = linear_optimization_step(f.gradient(x), h)
+        weight = RationalFloat(Fraction(2, step + 2))
+        x = (1 - weight) * x + weight * y
+    pep.set_performance_metric((f + h)(x) - (f + h)(solution))
+    found = worst_case(from_pepit(pep))
+    assert float(found.upper or 0) == pytest.approx(0.312617, rel=1e-5)
+
+
+def test_powers_of_rationals_are_rational_or_floats() -> None:
+    two = RationalFloat(2)
+    assert (two**-2, two ** RationalFloat(3)) == (Fraction(1, 4), Fraction(8))
+    assert meant(two ** RationalFloat("1/2")) is None
+    assert two**0.5 == pytest.approx(2**0.5)
