@@ -295,6 +295,7 @@ def test_the_answer_of_a_hunt_and_its_certificate() -> None:
         "met_assumptions": 1,
         "smallest_sizes_exhausted": False,
         "seconds": 1.235,
+        "evidence": "exact",
         "detail": "why",
     }
     assert found.certificate() is not None

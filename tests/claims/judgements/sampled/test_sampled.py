@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from marginaudit import Bounded, Claim, InExpectation, WithProbability, audit, instance
+from marginaudit.claims.instances.paper import INSTANCES
 from marginaudit.claims.judgements import Parts
 from marginaudit.claims.judgements.sampled.intervals import (
     Interval,
@@ -87,6 +88,9 @@ def test_a_row_says_how_sure_it_is() -> None:
     assert set(frame["quantifier"]) == {"probability"}
     exact = audit(instance("low", p=0.4), claims=Claim(**_exact())).verdict("mine.exact")
     assert (exact.confidence, exact.samples, exact.seed) == (None, None, None)
+    run = INSTANCES.run(instance("low", p=0.4))
+    proved = claim(fair).row(run, verdict="holds", evidence="proved", confidence=0.95, samples=2_000, seed=7)
+    assert (proved.confidence, proved.samples, proved.seed) == (None, None, None)  # of a sample that decided nothing
 
 
 def _exact() -> dict[str, Any]:
@@ -136,6 +140,8 @@ def test_all_steps_share_the_error_and_the_worst_is_named() -> None:
     found = InExpectation(drift, upper=lambda _, t: 0.55, within=lambda _: (0, 1)).judge(None)
     assert (found.verdict, found.first_violation, found.worst_step) == ("violated", 3, 3)
     assert found.curve is not None
+    low, high = empirical_bernstein(drift(None, np.random.default_rng(0), 10_000)[:, 2], 0, 1, 1 - 0.01 / 4)
+    assert f"[{low:.6g}, {high:.6g}]" in found.detail
     assert (
         InExpectation(drift, upper=lambda _, t: 0.55, within=lambda _: (0, 1), last=True).judge(None).verdict == "holds"
     )
