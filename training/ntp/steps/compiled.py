@@ -7,20 +7,19 @@ Assumption 3).
 
 from collections.abc import Callable
 from math import exp, inf, isfinite, log, log1p, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from marginaudit.orders.jit import compiled
+from marginaudit.training.ntp.model.classes import SampleClasses
+from marginaudit.training.ntp.model.edges import Edges, MergedEdges
 from marginaudit.training.ntp.model.losses import infimum
 from marginaudit.training.ntp.steps.class_fluxes import LARGEST_A, class_fluxes, exp_of, largest_rise, rises
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.lanes import LANES, Blocks, in_blocks, lanes_of
 from marginaudit.training.ntp.steps.loss import Gradient, Row
 from marginaudit.training.ntp.steps.underflow import FAR_BEHIND, LEAST_MARGIN, LOST, ONE_HOT, TINY
-
-if TYPE_CHECKING:
-    from marginaudit.training.ntp.steps.reduced import ReducedKQ
 
 WORK = 10_000_000
 """Limit on the edges of one kernel call: about a tenth of a second without interrupts."""
@@ -307,18 +306,32 @@ def look_at_on_lanes(
     return look_at(moves, walk, arrays, scratch, others, risen, lanes_of(1.0), measured)
 
 
+class EdgeLoss(Protocol):
+    """What the kernel reads of a `ReducedKQ`, which is measured by it."""
+
+    margin_size: float
+    V: int
+    classes: SampleClasses
+    edges: Edges
+    merged: MergedEdges
+    ratio: Floats
+    lead_rate: float
+    rest_rate: Floats
+    summed: float
+
+
 class CompiledSteps:
     """The kernel bound to a loss.
 
     Parameters
     ----------
-    loss : ReducedKQ
+    loss : EdgeLoss
         With a nonzero margin A and at least one edge.
     lanes : bool
         Compute `LANES` classes at a time, or one after the other in plain loops.
     """
 
-    def __init__(self, loss: "ReducedKQ", *, lanes: bool = True) -> None:
+    def __init__(self, loss: EdgeLoss, *, lanes: bool = True) -> None:
         edges, merged = loss.edges, loss.merged
         A, labels = loss.margin_size, loss.V
         winners = np.bincount(loss.classes.pair_query[np.unique(merged.winner)])
