@@ -14,6 +14,7 @@ from marginaudit.claims import Claim, Series
 from marginaudit.claims.claim import Judgement
 from marginaudit.claims.judgements import Bounded, Decided, Equal, HiddenConstant, Limit, Parts
 from marginaudit.claims.judgements.compare import FADED
+from marginaudit.claims.series import as_series
 
 
 def parts(claim: Claim) -> Mapping[str, Any]:
@@ -59,7 +60,7 @@ def one_entry_off(judgement: Judgement) -> Equal:
     assert isinstance(judgement, Equal)
 
     def moved(at: Any) -> Series:
-        left, right = judgement.measure(at), judgement.expected(at)
+        left, right = as_series(judgement.measure(at), "measure"), as_series(judgement.expected(at), "expected")
         value = right.value.copy()
         if value.dtype == object:
             value[-1] += 1
@@ -76,7 +77,7 @@ def tightened(judgement: Bounded, room: float = 1e-6) -> Bounded:
     upper, lower, measure = judgement.upper, judgement.lower, cache(judgement.measure)
 
     def measured(at: Any, formula: Any) -> tuple[Series, Any]:
-        found = measure(at)
+        found = as_series(measure(at), "measure")
         places = np.arange(len(found)) if found.step is None else found.step
         return found, np.broadcast_to(np.asarray(formula(at, places.astype(float)), dtype=float), (len(found),))
 

@@ -306,7 +306,7 @@ def test_the_answer_of_a_hunt_and_its_certificate() -> None:
     assert nothing["tried"] == 2, "what could not be evaluated does not count"
     assert Hunt("planted", None, PAPER).certificate() is None
     unsolved = replace(SMALL, embedding=SMALL.embeddings * 1.0 + 0.1)
-    assert Hunt("planted", None, PAPER, unsolved, exact).certificate() is None
+    assert Hunt("planted", None, PAPER, None, unsolved, exact).certificate() is None
     apart = searching(Told(lambda _: VIOLATED), without="optimal_majority")
     apart.found.dataset = SMALL
     named = apart.result().dataset

@@ -13,7 +13,7 @@ from marginaudit.claims.ntp.appendix_c_stage2.lemma4 import lemma4, lemma4_sides
 from marginaudit.claims.ntp.appendix_c_stage2.lemma5 import lemma5_weights
 from marginaudit.claims.ntp.error_bars import margin_error, score_error, state_error
 from marginaudit.claims.ntp.quantities import stage2_log_other_weight
-from marginaudit.claims.series import FORMULA_ROUNDING
+from marginaudit.claims.series import FORMULA_ROUNDING, as_series
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset, gram_deviation
 from marginaudit.reports import LEDGER
 from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient
@@ -144,7 +144,7 @@ def test_the_bars_of_lemma_5(error: float) -> None:
     values = [(found.rise, own[1:] + own[:-1], 1), *by_records]
     judged_by_them = [part for name, part in lemma5.LEMMA5_PARTS.items() if "summed" not in name]
     for part, (value, radius, first) in zip(judged_by_them, values, strict=True):
-        measured = part.measure(on)
+        measured = as_series(part.measure(on), "measure")
         assert measured.log
         assert known(measured.step).tolist() == step[first:].tolist()
         assert measured.value.tolist() == value[first:].tolist()
@@ -157,7 +157,7 @@ def test_the_parts_of_lemma_5() -> None:
     limits = [part.upper(on, t).tolist() for part in parts if part.upper is not None]  # type: ignore[union-attr]
     L = on.dataset.L_max
     assert limits == [[0.0, 0.0]] * 3 + [pytest.approx([log] * 2) for log in (math.log(1 - 1 / L), math.log(L))]
-    assert parts[3].measure(on).value.tolist() == stage2_log_other_weight(on, 0).value.tolist()
+    assert as_series(parts[3].measure(on), "measure").value.tolist() == stage2_log_other_weight(on, 0).value.tolist()
     found = LEDGER["ntp.lemma5"].judge(on)
     assert (found.verdict, found.curve) == (Verdict.HOLDS, None)
     assert all(f"{name}: holds." in found.detail for name in lemma5.LEMMA5_PARTS)

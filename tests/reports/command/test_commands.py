@@ -119,7 +119,8 @@ def test_a_hunt_says_with_which_settings_its_dataset_is_to_be_audited(
     claim: str, case: str, settings: dict[str, Any], said: str, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [paper] = [paper for paper in PAPERS if claim.startswith(paper.name)]
-    found = Hunt(claim, None, paper, paper.kind.cases[case](), Finding(Verdict.VIOLATED), settings)
+    dataset = paper.kind.cases[case]()
+    found = Hunt(claim, None, paper, None, dataset, Finding(Verdict.VIOLATED), settings)
     monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", lambda *_, **__: found)
     assert command("hunt", claim).out.splitlines()[-1] == f"dataset: {claim}.json{said}"
     assert command.json("hunt", claim)["settings"] == settings
