@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linprog
 
 from marginaudit.claims.judgements.bounded import Steps
 from marginaudit.claims.judgements.hidden_constant import HiddenConstant
@@ -70,6 +69,8 @@ def _pair(value: Floats, shapes: list[Floats], side: str) -> tuple[float, float]
     >>> _pair(np.array([3.0, 2.0]), [np.array([1.0, 0.5]), np.array([1.0, 1.0])], "upper")
     (2.0, 1.0)
     """
+    from scipy.optimize import linprog  # slow import
+
     sign = -1.0 if side == "upper" else 1.0
     rows = np.column_stack(shapes)
     size = rows.sum(axis=0)

@@ -274,7 +274,8 @@ class Audit:
 
     def _repr_html_(self) -> str:
         header = names(Output.TABLE)
-        failed = [row for row in self.rows if row.fails or row.finding.verdict is Verdict.BROKEN]
+        bad = Verdict.VIOLATED, Verdict.BROKEN
+        failed = [row for row in self.rows if row.finding.verdict in bad and not row.is_control]
         read = [row | {"evidence": evidence_text(row)} for row in (row.as_document() for row in failed)]
         rows = [[bound(row) if name == "bound" else row[name] for name in header] for row in read]
         title, columns, matrix = self._matrix()
