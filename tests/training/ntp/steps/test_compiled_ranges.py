@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from marginaudit.orders.ntp import Dataset, Sample
 from marginaudit.training.ntp.steps import class_fluxes, compiled
 from marginaudit.training.ntp.steps.class_fluxes import SMALL as SMALL_EXPONENT
-from marginaudit.training.ntp.steps.class_fluxes import exp_of, exp_of_small, expm1_of_small
+from marginaudit.training.ntp.steps.class_fluxes import exp_of, exp_of_small, expm1_of, expm1_of_small
 from marginaudit.training.ntp.steps.compiled import SUMMED, CompiledSteps, root_of_squares
 from tests.training.ntp.problems import WITH_SLACK, assert_same, both, reduced
 
@@ -134,7 +134,18 @@ def test_the_polynomial_is_exp_below_rounding() -> None:
     """Its every digit, in exact arithmetic."""
     with flint.ctx.workprec(200):
         for r in np.linspace(-SMALL_EXPONENT, SMALL_EXPONENT, 301).tolist():
-            assert abs(float((interpreted(expm1_of_small)(flint.arb(r)) + 1) / flint.arb(r).exp() - 1)) < 2e-17, r
+            found = interpreted(expm1_of_small)(flint.arb(r))
+            assert abs(float((found + 1) / flint.arb(r).exp() - 1)) < 2e-17, r
+            if r != 0:
+                assert abs(float(found / flint.arb(r).expm1() - 1)) < 1e-16, r
+
+
+def test_exp_minus_one_keeps_its_digits_at_every_size() -> None:
+    sizes = [*np.geomspace(1e-300, 709, 400), *np.linspace(0.2, 3, 200)]
+    with flint.ctx.workprec(1200):
+        for v in sizes:
+            assert abs(float(flint.arb(expm1_of(v)) / flint.arb(v).expm1() - 1)) < 4 * np.finfo(float).eps, v
+    assert expm1_of(0.0) == 0
 
 
 @pytest.mark.parametrize("n", [1, SUMMED, SUMMED + 1, 100_003])
