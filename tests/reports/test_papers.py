@@ -148,6 +148,7 @@ class TestCommands:
         if not paper.problems:
             line = command.refused("solve", case)
             assert f"got a built-in case of {paper.kind.name}, expected sentences or numbers: " in line
+            Path("none.json").write_text("{}", encoding="utf-8")
             assert command.refused("verify", case, "none.json") == line
             return
         found = command.json("solve", case, "--certificate", "proof.json")

@@ -95,7 +95,7 @@ claim(after)
 """
 SAID = {
     "raises": "ValueError: xxx",
-    "exits": "SystemExit: bye (in exits, mine.py line",
+    "exits": "SystemExit: bye (in exits, ",
     "leaves": "Its process gave no finding (exit status 3).",
     "killed": "Its process was ended by the system (Killed).",
     "memory": "MemoryError (in memory",
