@@ -366,12 +366,13 @@ def verify_worst_case(problem: Problem, stated: dict[str, Any]) -> str:
         demand(satisfied(number(expression), relation), f"worst case: constraint {k} is violated")
     for k, function in enumerate(problem.functions):
         known = [Evaluation(vector(e.x), vector(e.g), number(e.f)) for e in function.evaluations]
-        minimum = any(kind.where == "minimum" for kind in CLASSES[function.name].kinds.values())
+        placed = function._replace(evaluations=known)  # a gradient may be 0 here alone
+        minimum = any(inequality.where == "minimum" for inequality in CLASSES[function.name].kinds.values())
         demand(
-            not minimum or any(map(function.is_minimum, range(len(known)))), f"worst case: function {k} has no minimum"
+            not minimum or any(map(placed.is_minimum, range(len(known)))), f"worst case: function {k} has no minimum"
         )
         p = function.parameters | {"one": Fraction(1)}
-        for name, i, j in function.places():
+        for name, i, j in placed.places():
             kind = CLASSES[function.name].kinds[name]
             holds = satisfied(formula(kind, p, dot, known[i], known[j]), kind.relation)
             demand(holds, f"worst case: function {k}, {name} {i} {j} is violated")

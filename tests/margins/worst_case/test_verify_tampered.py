@@ -161,3 +161,31 @@ def test_matrix_is_semidefinite_only_with_zero_rows_at_zero_pivots() -> None:
     assert not semidefinite([[zero, one], [one, one]])
     assert not semidefinite([[one, one], [one, half]])
     assert not semidefinite([[one, one, zero], [one, one, half], [zero, half, one]])
+
+
+def test_a_gradient_that_is_0_in_the_worst_case_alone_is_a_minimum_too() -> None:
+    """f(2) = 1 with slope 1 grows from the minimum at 0 by 1/2 |x - 0|^2 at most, and not so from the one at 1."""
+    names = ["at 1", "zero", "at 2", "slope"]
+    places = [({}, {}, {}), ({"at 1": "1/1"}, {"zero": "1/1"}, {}), ({"at 2": "1/1"}, {"slope": "1/1"}, {"f": "1/1"})]
+    problem = {
+        "points": names,
+        "values": ["f"],
+        "functions": [
+            {
+                "class": "quadratic growth convex",
+                "parameters": {"L": "1/1"},
+                "evaluations": [{"x": x, "g": g, "f": {"values": f}} for x, g, f in places],
+            }
+        ],
+        "constraints": [],
+        "metrics": [{"values": {"f": "1/1"}}],
+    }
+
+    def stated(slope: str, value: str) -> dict[str, Any]:
+        points = dict(zip(names, ([one] for one in ("1/1", "0/1", "2/1", slope)), strict=True))
+        worst = {"value": value, "squared_lengths": ["1/1"], "points": points, "values": {"f": value}}
+        return {"format": checker.FORMAT, "problem": problem, "worst_case": worst}
+
+    assert verify_document(stated("1/1", "1/2"))[0].startswith("performance >= 1/2")
+    with pytest.raises(Refused, match="growth 1 2 is violated"):
+        verify_document(stated("1/1", "1/1"))
