@@ -19,6 +19,7 @@ from marginaudit.claims.ntp import Config, Run
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.claim_worker import judged_in_worker
+from marginaudit.reports.study import executor
 from tests.command_line import SHORT, Command
 from tests.papers import audit_only
 from tests.reports.processes import children
@@ -67,7 +68,8 @@ def short() -> Run:
 @pytest.fixture(autouse=True)
 def forking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever threads other tests have left here."""
-    monkeypatch.setattr(auditing, "forkable", lambda **_: True)
+    for module in (auditing, executor):
+        monkeypatch.setattr(module, "forkable", lambda **_: True)
 
 
 ENDS = """
@@ -95,7 +97,7 @@ claim(after)
 """
 SAID = {
     "raises": "ValueError: xxx",
-    "exits": "SystemExit: bye (in exits, ",
+    "exits": "SystemExit: bye (in exits, mine.py line",
     "leaves": "Its process gave no finding (exit status 3).",
     "killed": "Its process was ended by the system (Killed).",
     "memory": "MemoryError (in memory",
