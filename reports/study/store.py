@@ -99,10 +99,18 @@ def _entry(key: str, content: bytes) -> bytes:
 def _pickled(value: Any) -> bytes:
     """Pickle a value without memo, so that equal values give equal bytes."""
     file = io.BytesIO()
-    pickler = pickle.Pickler(file, pickle.HIGHEST_PROTOCOL)
+    pickler = _ResultPickler(file, pickle.HIGHEST_PROTOCOL)
     pickler.fast = True
     pickler.dump(value)
     return file.getvalue()
+
+
+class _ResultPickler(pickle.Pickler):
+    """Pickler that stores members of enumerations by value; Python 3.11.2 stores a call of `getattr`."""
+
+    def reducer_override(self, value: Any) -> Any:
+        """How to store a value."""
+        return (type(value), (value.value,)) if isinstance(value, Enum) else NotImplemented
 
 
 ARRAYS = {("numpy", "ndarray"), ("numpy", "dtype"), ("numpy._core.numeric", "_frombuffer")}

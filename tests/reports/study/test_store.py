@@ -91,6 +91,14 @@ def test_objects_are_those_of_results(tmp_path: Path) -> None:
     assert len(told) == 3
 
 
+def test_members_of_enumerations_come_back_in_every_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in Python 3.11.2, where a member reduces to a call of `getattr`."""
+    monkeypatch.setattr(Verdict, "__reduce_ex__", lambda self, _: (getattr, (type(self), self.name)))
+    results = Store(tmp_path)
+    results.write("k", Verdict.HOLDS)
+    assert results.read("k") is Verdict.HOLDS
+
+
 def test_a_result_is_there_until_the_next_one_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Store(tmp_path).write("k", 1)
 
