@@ -14,7 +14,7 @@ import pytest
 from marginaudit.reports.command import start
 from tests.command_line import SHORT, strict_json
 
-ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": ""}
 FULL = "marginaudit: standard output: got No space left on device, expected a file to read or write\n"
 
 
