@@ -67,7 +67,7 @@ class LossArrays(NamedTuple):
     labels : float
         V.
     shared : float
-        See `take_steps`.
+        See `evaluate`.
     """
 
     A: float
@@ -283,11 +283,10 @@ def look_at(
     others: Floats,
     risen: Floats,
     one: Any,
-    measured: bool,
 ) -> Evaluated:
-    """`evaluate`; writes each class's sum of odds, over exp(-lead) if one-hot, and `rises` if not, if ``measured``."""
+    """`evaluate`, then `rises` into ``others`` and ``risen``, unless they are empty."""
     found = evaluate(moves, walk, arrays, scratch, one)
-    if measured and found.norm >= 0:
+    if len(others) and found.norm >= 0:
         rises(scratch.odds, arrays.A, arrays.labels, arrays.blocks, found.one_hot, others, risen, one)
     return found
 
@@ -300,14 +299,13 @@ def look_at_on_lanes(
     scratch: Scratch,
     others: Floats,
     risen: Floats,
-    measured: bool,
 ) -> Evaluated:
     """`look_at` with SIMD lanes."""
-    return look_at(moves, walk, arrays, scratch, others, risen, lanes_of(1.0), measured)
+    return look_at(moves, walk, arrays, scratch, others, risen, lanes_of(1.0))
 
 
 class EdgeLoss(Protocol):
-    """What the kernel reads of a `ReducedKQ`, which is measured by it."""
+    """The attributes of `ReducedKQ` that the kernel reads; `ReducedKQ` imports this module."""
 
     margin_size: float
     V: int
@@ -379,16 +377,17 @@ class CompiledSteps:
         attention is one-hot, Q is exp(-A) / (1 + S_0) A times the sum of x_z, V (1 - phi_a), which summed over the
         classes is the sum of fluxes.
         """
-        walk, blocks = _walk(iterate), self.arrays.blocks
         if self.arrays.A > LARGEST_A:
             return None
+        walk, blocks = _walk(iterate), self.arrays.blocks
         others, risen = np.empty((2, len(blocks.frequency)))
-        found, value = self._looked_at(float(iterate.moves), walk, others, risen, measured=True)
+        found, value = self._looked_at(float(iterate.moves), walk, others, risen)
         if not found.norm >= 0:
             return None
-        most, lead = float(others.max()), found.lead
+        most, norm = float(others.max()), found.norm
+        log_scale = found.log_norm - log(norm)
         if found.one_hot:
-            log_most, log_excess = log(most) - lead, found.log_norm - log(found.norm) + log(found.together)
+            log_most, log_excess = log(most) - found.lead, log_scale + log(found.together)
         else:
             log_most = -log1p(1 / most)
             each = blocks.frequency * np.log1p(risen * exp(self._log_over_floor))
@@ -403,23 +402,19 @@ class CompiledSteps:
             "along": iterate.along,
             "rest": iterate.rest,
         }
-        norm = found.norm
         rounding = inf if found.lost else EPS * found.relative * norm
-        log_scale = found.log_norm - log(norm)
         return Gradient(value, norm, log_scale, rounding, found.curvature, found.concavity), row
 
     def gradient_at(self, moves: float, iterate: Iterate, rest: Floats) -> tuple[Evaluated, Floats]:
         """The gradient at W = s What + rest after a number of moves, not necessarily whole, and its entries."""
         unused = np.empty(0)
         walk = _walk(iterate)._replace(high=rest, low=np.zeros_like(rest))
-        return self._looked_at(moves, walk, unused, unused, measured=False)
+        return self._looked_at(moves, walk, unused, unused)
 
-    def _looked_at(
-        self, moves: float, walk: IterateArrays, others: Floats, risen: Floats, *, measured: bool
-    ) -> tuple[Evaluated, Floats]:
+    def _looked_at(self, moves: float, walk: IterateArrays, others: Floats, risen: Floats) -> tuple[Evaluated, Floats]:
         scratch = scratch_of(walk, self.arrays)
         known = moves, walk, self.arrays, scratch, others, risen
-        found = look_at_on_lanes(*known, measured) if self._lanes else look_at(*known, 1.0, measured)
+        found = look_at_on_lanes(*known) if self._lanes else look_at(*known, 1.0)
         return found, scratch.gradient[0]
 
 
