@@ -59,13 +59,12 @@ class QueryOrder:
     @cached_property
     def non_comparable(self) -> tuple[Token, ...]:
         """Tokens without a relation."""
-        comparable = self._winners | self._losers
-        return tuple(x for x in self.vocabulary if x not in comparable)
+        return tuple(x for x in self.vocabulary if x not in self._comparable)
 
     @property
     def leaves_some(self) -> bool:
         """Whether some token has no relation, without listing them."""
-        return len(self._winners | self._losers) < len(self.vocabulary)
+        return len(self._comparable) < len(self.vocabulary)
 
     @cached_property
     def _winners(self) -> frozenset[Token]:
@@ -74,6 +73,10 @@ class QueryOrder:
     @cached_property
     def _losers(self) -> frozenset[Token]:
         return frozenset(loser for _, loser in self.samples)
+
+    @cached_property
+    def _comparable(self) -> frozenset[Token]:
+        return self._winners | self._losers
 
     def _sorted(self, tokens: Iterable[Token]) -> tuple[Token, ...]:
         return tuple(sorted(tokens, key=self._position.__getitem__))

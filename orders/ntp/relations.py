@@ -39,10 +39,8 @@ class Encoded:
     def blocks(self) -> Iterator[slice]:
         """All positions, in blocks of whole samples with about `BLOCK` positions."""
         starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
-        first = {
-            *np.searchsorted(starts, np.arange(BLOCK, len(self.owner), BLOCK)).tolist()
-        }  # np.unique is slow to load
-        cuts = [int(starts[i]) for i in sorted(first) if i < len(starts)]
+        first = set(np.searchsorted(starts, np.arange(BLOCK, len(self.owner), BLOCK)).tolist())
+        cuts = [int(starts[i]) for i in sorted(first) if i < len(starts)]  # np.unique would import numpy.ma
         return starmap(slice, pairwise([0, *cuts, len(self.owner)]))
 
 

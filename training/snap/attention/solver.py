@@ -105,8 +105,8 @@ def _run(rate: Rate, size: int, times: Floats, tolerance: float, first: Floats) 
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # LSODA's; `run` reports the failure
-        bar = tolerance * FROM_ZERO * first
-        solver = scipy.integrate.LSODA(counted, 0.0, np.zeros(size), times[-1], rtol=tolerance, atol=bar)
+        atol = tolerance * FROM_ZERO * first
+        solver = scipy.integrate.LSODA(counted, 0.0, np.zeros(size), times[-1], rtol=tolerance, atol=atol)
         states, asked, done, message = [], times.tolist(), 0, None
         while solver.status == "running":  # as `solve_ivp`, which takes a fifth longer
             message = solver.step()
