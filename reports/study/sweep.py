@@ -3,7 +3,7 @@
 import json
 import shutil
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import repeat
@@ -153,17 +153,17 @@ def compute_missing(
         pairs = zip(task.work["settings"], before[task.key], strict=True)
         missing = [one for one, old in pairs if not _done(old)]
         tasks[task.key] = replace(task, work={**task.work, "settings": missing})
-    for key, found in in_workers(tasks, jobs) if scheduler is None else _on_cluster(tasks, scheduler):
+    if scheduler is None:
+        results = in_workers(tasks, jobs)
+    else:
+        from marginaudit.reports.study.cluster import on_cluster  # slow import, for Dask alone
+
+        results = on_cluster(tasks, scheduler)
+    for key, found in results:
         new = repeat(KILLED) if found is None else iter(found)
         folder.keep(key, [old if _done(old) else next(new) for old in before[key]])
         done += len(before[key])
         progress(done)
-
-
-def _on_cluster(tasks: Mapping[str, RunsTask], scheduler: str) -> Iterator[tuple[str, Any]]:
-    from marginaudit.reports.study.cluster import on_cluster  # slow import, for Dask alone
-
-    return on_cluster(tasks, scheduler)
 
 
 def write_tables(folder: Folder) -> tuple[Rows, Rows, list[Path]]:
