@@ -177,6 +177,16 @@ def test_contests_are_each_optimal_token_against_each_other_one() -> None:
     assert found.inverse[:2] == pytest.approx([math.log(5), math.log((2 * o + 2 * x + q)[1] / o[1])], rel=1e-12, abs=0)
 
 
+def test_two_optimal_tokens_are_no_rivals_of_each_other() -> None:
+    """Without an injective n; each has two positions, the query one."""
+    n = dict(zip("oxq", "xxo", strict=True))
+    on = Run(
+        Dataset("two", tuple("oxq"), (Sample(tuple("ooxxq"), "x"),), (1,), next_token=n), Config(steps1=5, steps2=2)
+    )
+    found = lemma5_weights(on)
+    assert (found.position[0], found.token[0], found.literal[0]) == (0.0, -math.log(2), 0.0)
+
+
 def test_lemma_6_bounds_a_sum_of_steps_however_wide_the_error_bars_of_the_trajectory_are() -> None:
     on = Run(with_copies(), Config(steps2=50))
     stage = on.training.stage2

@@ -103,6 +103,13 @@ def test_training_on_many_edges_changes_to_the_flow(monkeypatch: pytest.MonkeyPa
     assert short.stopped == ""
 
 
+def test_training_changes_to_the_flow_only_where_the_loss_is_convex(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(horizon, "MOST_EDGES_STEPPED", 0)
+    monkeypatch.setattr(horizon, "FIRST_SWITCH", 400)
+    monkeypatch.setattr(horizon, "CLOSE", np.inf)
+    assert run(10**6, [401, 10**5]).stage2.method.tolist() == ["steps", "flow"]
+
+
 def test_a_flow_that_fails_is_replaced_by_true_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_: object) -> None:
         raise FlowFailure("not this one")

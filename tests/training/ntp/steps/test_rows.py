@@ -109,3 +109,14 @@ def test_compiled_rows_leave_the_largest_margins_of_W_ov_to_numpy() -> None:
     problem, start = reduced(SMALL, 301.0)
     assert problem.compiled is not None
     assert problem.compiled.look(start) is None
+
+
+def test_no_bound_is_known_where_rounding_hides_attention() -> None:
+    """W is near 0, as the difference of two arrays of size 1e12."""
+    problem, start = reduced(SMALL, 9.0)
+    moves = int(1e12 / start.lr)
+    state = start.placed(moves, -start.lr * moves * start.reference)
+    assert problem.compiled is not None
+    looked = problem.compiled.look(state)
+    assert looked is not None
+    assert looked[0].rounding == problem.gradient(state).rounding == np.inf
