@@ -397,9 +397,9 @@ def classes(problem: Problem) -> str:
 
 def verify(certificate: str | Path, problem: str | Path | None = None) -> list[str]:
     """One line per confirmed statement; `Refused` or `Unreadable` otherwise."""
-    expected = None if problem is None else load(problem)
-    if isinstance(expected, dict) and "problem" in expected:
-        expected = expected["problem"]
+    expected = None if problem is None else mapping(load(problem), str(problem))
+    if expected is not None and "problem" in expected:
+        expected = mapping(expected["problem"], f"{problem}: /problem")
     document = load(certificate)
     try:
         return verify_document(document, expected)
@@ -570,6 +570,11 @@ def demand(condition: bool, otherwise: str) -> None:
         raise Refused(otherwise)
 
 
+def printable(text: str) -> str:
+    """The text with escapes for control and invisible characters."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def load(path: str | Path) -> Any:
     """Parse a JSON file without repeated keys; errors name the file."""
 
@@ -592,13 +597,13 @@ def main(arguments: list[str]) -> int:
     try:
         print("\n".join(verify(*arguments)))
     except Refused as reason:
-        print(f"refused: {reason}", file=sys.stderr)
+        print(printable(f"refused: {reason}"), file=sys.stderr)
         return 1
     except Unreadable as error:
-        print(error, file=sys.stderr)
+        print(printable(str(error)), file=sys.stderr)
         return 2
     except Exception as error:  # its exit status would be 1, that of a refused certificate
-        traceback.print_exc()
+        print("\n".join(map(printable, traceback.format_exc().splitlines())), file=sys.stderr)
         print(f"internal error: {type(error).__name__}; neither confirmed nor refused", file=sys.stderr)
         return 70
     return 0

@@ -134,6 +134,29 @@ def test_repeated_multiplier_is_refused() -> None:
     assert not accepted(document, found.problem)
 
 
+@pytest.mark.parametrize("expected", [None, {"problem": None}, []])
+def test_an_expected_problem_is_an_object(expected: Any, tmp_path: Path) -> None:
+    found, _ = solved("halpern", 2)
+    certificate, problem = tmp_path / "certificate.json", tmp_path / "problem.json"
+    certificate.write_text(json.dumps(found.certificate()))
+    problem.write_text(json.dumps(expected))
+    with pytest.raises(Unreadable, match="expected an object"):
+        checker.verify(certificate, problem)
+
+
+def test_control_characters_of_a_certificate_are_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found, _ = solved("halpern", 2)
+    document = found.certificate()
+    document["proof"]["functions"][0][0][0] = "\x1b[2J"
+    (tmp_path / "lie.json").write_text(json.dumps(document))
+    assert checker.main([str(tmp_path / "lie.json")]) == 1
+    (tmp_path / "lie.json").write_text(json.dumps(document | {"\x1b[2J": 1}))
+    assert checker.main([str(tmp_path / "lie.json")]) == 2
+    shown = capsys.readouterr().err
+    assert shown.count("\\x1b[2J") == 2
+    assert "\x1b" not in shown
+
+
 def test_checker_runs_alone(tmp_path: Path) -> None:
     found, bound = solved("halpern", 2)
     certificate, problem = tmp_path / "certificate.json", tmp_path / "problem.json"
