@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from marginaudit.margins.rational import to_float
 from marginaudit.orders.arrays import Floats
 
 BITS = 48
@@ -52,8 +53,8 @@ class Solutions:
         for j, k in enumerate(self.free):
             N[j, k] = 1
         for k, row in zip(self.pivots, self.matrix, strict=True):
-            N[:, k] = [-number(c) for c in row[:-1]]
-            n[k] = number(row[-1])
+            N[:, k] = [-to_float(c) for c in row[:-1]]
+            n[k] = to_float(row[-1])
         return N, n
 
 
@@ -83,14 +84,9 @@ def fraction(value: fmpq) -> Fraction:
     return Fraction(int(value.p), int(value.q))
 
 
-def number(value: fmpq) -> float:
-    """The nearest float."""
-    return int(value.p) / int(value.q)
-
-
 def floats(vectors: Vectors) -> Floats:
     """The vectors as floats, one per row."""
-    return np.array([[number(c) for c in v] for v in vectors])
+    return np.array([[to_float(c) for c in v] for v in vectors])
 
 
 def rounded(values: Floats) -> list[fmpq]:

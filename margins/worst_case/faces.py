@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from flint import fmpq
 
-from marginaudit.margins.worst_case.conic import Solution, maximise
+from marginaudit.margins.worst_case.conic import Solution, innermost
 from marginaudit.margins.worst_case.exact import Vectors, floats, rational_basis
 from marginaudit.margins.worst_case.program import Program
 from marginaudit.orders.arrays import Floats
@@ -60,22 +60,12 @@ def equations(program: Program, face: Face) -> tuple[Floats, Floats]:
 def centre(program: Program, face: Face, largest: float) -> Solution | None:
     """Multipliers >= s of a proof of at most ``largest`` with S >= s, for the largest s <= 1, which stands last."""
     rows, rest = face.rows, face.rest(program.A.shape[1])
-    E, e = equations(program, face)
     inequality = ~program.equality[rows]
-    count, size = len(rows), len(rest)
-    below = np.vstack(
-        [
-            np.c_[np.eye(count)[inequality], -np.ones(inequality.sum())],
-            np.r_[program.c[rows], 0.0],
-            np.r_[np.zeros(count), -1.0],
-        ]
-    )
-    A = program.A[np.ix_(rows, rest, rest)]
-    return maximise(
-        np.r_[np.zeros(count), 1.0],
-        (np.c_[E, np.zeros(len(E))], e),
-        (below, np.r_[np.zeros(inequality.sum()), largest, 1.0]),
-        [(np.concatenate([A, -np.eye(size)[None]]), np.zeros((size, size)))] if size else [],
+    return innermost(
+        (np.eye(len(rows))[inequality], np.zeros(inequality.sum())),
+        (program.A[np.ix_(rows, rest, rest)], np.zeros((len(rest), len(rest)))),
+        equal=equations(program, face),
+        beside=(program.c[rows][None], np.array([largest])),
     )
 
 
@@ -90,7 +80,7 @@ def smallest_face(program: Program, largest: float) -> Face:
         rest = face.rest(m)
         kernel = face.kernel
         if rest:
-            sizes, vectors = np.linalg.eigh(found.semidefinite[0])
+            sizes, vectors = np.linalg.eigh(found.semidefinite)
             some = vectors[:, sizes > 1e-3 * max(sizes[-1], 0.01)]
             guesses = (rational_basis(some, tolerance) for tolerance in TOLERANCES if some.size)
             for v in next(filter(None, guesses), []):

@@ -5,16 +5,13 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from marginaudit.margins.worst_case.conic import maximise
+from marginaudit.margins.worst_case.conic import innermost
 from marginaudit.margins.worst_case.exact import Vectors, flint, floats, fraction, rounded, solutions
-from marginaudit.margins.worst_case.optimum import Optimum
+from marginaudit.margins.worst_case.optimum import GAPS, Optimum
 from marginaudit.margins.worst_case.program import Program
 from marginaudit.margins.worst_case.solution import WorstFunction
 from marginaudit.margins.worst_case.verify import Refused, verify_worst_case
 from marginaudit.orders.arrays import Floats
-
-GAPS = (1e-6, 1e-5, 1e-4, 1e-3)
-"""Relative gaps of a relaxed bound, tried in this order."""
 
 ZERO, ONE = fmpq(0), fmpq(1)
 
@@ -46,12 +43,11 @@ def tight(program: Program, optimum: Optimum, value: Fraction, basis: Vectors, s
     if factored is None:
         return None
     L, lengths = factored
+    kept = [k for k, length in enumerate(lengths) if length != 0]
     points = {
-        name: [sum((v[i] * row[k] for v, row in zip(basis, L, strict=True)), ZERO) for k in range(len(lengths))]
+        name: [sum((v[i] * row[k] for v, row in zip(basis, L, strict=True)), ZERO) for k in kept]
         for i, name in enumerate(program.names)
     }
-    kept = [k for k, length in enumerate(lengths) if length != 0]
-    points = {name: [row[k] for k in kept] for name, row in points.items()}
     values = dict(zip(program.value_names, z[len(pairs) :], strict=True))
     return attained(program, [lengths[k] for k in kept], points, values)
 
@@ -65,20 +61,11 @@ def _inside(program: Program, other: list[int], N: Floats, n: Floats, basis: Vec
     weight = np.where(a == b, 1.0, 2.0)
     rows = np.c_[(V @ program.A[other] @ V.T)[:, a, b] * weight, program.b[other]]
     constant = program.c[other] + value * program.metric[other]
-    size = len(N)
-    C = np.zeros((size + 1, r, r))
-    C_0 = np.zeros((r, r))
-    C[:size, a, b] = C[:size, b, a] = N[:, : len(a)]
+    C, C_0 = np.zeros((len(N), r, r)), np.zeros((r, r))
+    C[:, a, b] = C[:, b, a] = N[:, : len(a)]
     C_0[a, b] = C_0[b, a] = n[: len(a)]
-    C[size] = -np.eye(r)
-    below = np.vstack([np.c_[-rows @ N.T, -np.ones(len(other))], np.r_[np.zeros(size), -1.0]])
-    found = maximise(
-        np.r_[np.zeros(size), 1.0],
-        (np.zeros((0, size + 1)), np.zeros(0)),
-        (below, np.r_[-(rows @ n + constant), 1.0]),
-        [(C, C_0)] if r else [],
-    )
-    return np.zeros(size) if found is None else found.y[:-1]
+    found = innermost((-rows @ N.T, -(rows @ n + constant)), (C, C_0))
+    return np.zeros(len(N)) if found is None else found.y[:-1]
 
 
 def relaxed(program: Program, optimum: Optimum) -> WorstFunction | None:
@@ -86,7 +73,7 @@ def relaxed(program: Program, optimum: Optimum) -> WorstFunction | None:
 
     If that fails, as where no function attains the optimum, a function of nearly that value.
     """
-    if (middle := _middle(program, -np.inf)) is None:
+    if (middle := _middle(program)) is None:
         return None
     for gap in GAPS:
         gram = (1 - gap) * optimum.gram + gap * middle[0]
@@ -100,27 +87,20 @@ def relaxed(program: Program, optimum: Optimum) -> WorstFunction | None:
     return None
 
 
-def _middle(program: Program, least: float) -> tuple[Floats, Floats] | None:
+def _middle(program: Program, least: float | None = None) -> tuple[Floats, Floats] | None:
     """Gram matrix and values with a performance of at least ``least``, far from the boundary: rows <= -s and G >= s."""
     m, k = program.A.shape[1], program.b.shape[1]
     j, i = np.tril_indices(m)
     weight = np.where(i == j, 1.0, 2.0)
-    rows = np.c_[program.A[:, i, j] * weight, program.b, program.metric, np.zeros(len(program.rows))]
-    E, N = rows[program.equality], -rows[~program.equality]
-    N[:, -1] = -1
-    count = N.shape[1]
-    n = -program.c[~program.equality]
-    above = np.zeros((2, count))
-    above[0, -1], above[1, -2] = -1, 1  # s <= 1, t >= least
-    some = 2 if np.isfinite(least) else 1
+    rows = np.c_[program.A[:, i, j] * weight, program.b, program.metric]  # of G, the values and t
+    count, equal = rows.shape[1], program.equality
     G = np.zeros((count, m, m))
     G[range(len(i)), i, j] = G[range(len(i)), j, i] = 1
-    G[-1] = -np.eye(m)
-    found = maximise(
-        np.r_[np.zeros(count - 1), 1.0],
-        (E, -program.c[program.equality]),
-        (np.vstack([N, above[:some]]), np.r_[n, np.array([1.0, -least])[:some]]),
-        [(G, np.zeros((m, m)))],
+    found = innermost(
+        (-rows[~equal], -program.c[~equal]),
+        (G, np.zeros((m, m))),
+        equal=(rows[equal], -program.c[equal]),
+        beside=None if least is None else (np.eye(count)[-1:], np.array([-least])),
     )
     if found is None:
         return None

@@ -22,6 +22,9 @@ ROUNDS = 8
 VIOLATED = 1e-8
 """Left side of a row that counts as violated."""
 
+GAPS = (1e-6, 1e-5, 1e-4, 1e-3)
+"""Relative gaps of a relaxed bound, tried in this order."""
+
 NOISE = 1e-8
 """Relative size below which an eigenvalue is attributed to the solver's error."""
 
@@ -92,7 +95,7 @@ def _solved(program: Program, face: Face) -> Optimum | None:
         program.c[rows],
         (U.T @ E, U.T @ e),
         (nonnegative, np.zeros(len(nonnegative))),
-        [(A, np.zeros((len(rest), len(rest))))] if rest else [],
+        (A, np.zeros((len(rest), len(rest)))),
     )
     if found is None:
         return None
@@ -101,8 +104,7 @@ def _solved(program: Program, face: Face) -> Optimum | None:
     multipliers[rows] = found.y
     slacks[np.array(rows)[inequality]] = found.nonnegative
     gram = np.zeros((m, m))
-    if rest:
-        gram[np.ix_(rest, rest)] = found.semidefinite[0]
+    gram[np.ix_(rest, rest)] = found.semidefinite
     for v, w in zip(face.vectors, free[k + 1 :].reshape(-1, m), strict=True):
         gram += (np.outer(v, w) + np.outer(w, v)) / 2
     gram = _made_positive(gram, face.vectors, rest)

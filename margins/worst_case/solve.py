@@ -123,7 +123,7 @@ def _guesses(
     program: Program, found: Optimum, known: Fraction | None, simple: Fraction | None
 ) -> Iterator[tuple[Fraction, Vectors]]:
     """Rationals that the optimum may be, with bases that the range of the Gram matrix may have."""
-    for cut in CUTS if simple is not None else ():
+    for cut in CUTS:
         if simple is not None and (basis := found.basis(cut)) is not None:
             yield simple, basis
     for cut in CUTS:

@@ -6,10 +6,11 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from marginaudit.margins.worst_case.conic import maximise
-from marginaudit.margins.worst_case.exact import Vectors, flint, floats, fraction, number, rounded, solutions
+from marginaudit.margins.rational import to_float
+from marginaudit.margins.worst_case.conic import innermost
+from marginaudit.margins.worst_case.exact import Vectors, flint, floats, fraction, rounded, solutions
 from marginaudit.margins.worst_case.faces import Face, centre
-from marginaudit.margins.worst_case.optimum import Optimum
+from marginaudit.margins.worst_case.optimum import GAPS, Optimum
 from marginaudit.margins.worst_case.program import Program
 from marginaudit.margins.worst_case.solution import Proof
 from marginaudit.margins.worst_case.verify import Refused, verify_proof
@@ -17,9 +18,6 @@ from marginaudit.orders.arrays import Floats
 
 LEAST_ROOM = 1e-9
 """Room to the cone's boundary above the effect of rounding."""
-
-GAPS = (1e-6, 1e-5, 1e-4, 1e-3)
-"""Relative gaps of a relaxed bound, tried in this order."""
 
 TRIES = 4
 """Faces of the cone tried."""
@@ -44,7 +42,7 @@ def tight(program: Program, optimum: Optimum, value: Fraction, kernel: Vectors) 
         multipliers = found.at(rounded(y))
         if room > LEAST_ROOM or not len(y):
             return proved(program, dict(zip(active, multipliers, strict=True)))
-        small = n + y @ N <= 1e-6 * max(map(number, multipliers))
+        small = n + y @ N <= 1e-6 * max(map(to_float, multipliers))
         kept = [r for r, is_small in zip(active, small, strict=True) if not is_small or program.equality[r]]
         if len(kept) == len(active):
             return proved(program, dict(zip(active, multipliers, strict=True)))
@@ -58,18 +56,11 @@ def _inside(program: Program, active: list[int], N: Floats, n: Floats, kernel: V
     if kernel:
         P = np.linalg.svd(floats(kernel))[2][len(kernel) :].T
         A = P.T @ A @ P
-    size = A.shape[1]
     if not len(N):
         return np.zeros(0), 0.0
     S, S_0 = np.tensordot(N, A, axes=1), np.tensordot(n, A, axes=1)
     inequality = ~program.equality[active]
-    below = np.vstack([np.c_[N.T[inequality], -np.ones(inequality.sum())], np.r_[np.zeros(len(N)), -1.0]])
-    found = maximise(
-        np.r_[np.zeros(len(N)), 1.0],
-        (np.zeros((0, len(N) + 1)), np.zeros(0)),
-        (below, np.r_[n[inequality], 1.0]),
-        [(np.concatenate([S, -np.eye(size)[None]]), S_0)] if size else [],
-    )
+    found = innermost((N.T[inequality], n[inequality]), (S, S_0))
     if found is None:
         return np.zeros(len(N)), 0.0
     return found.y[:-1], float(found.y[-1])
