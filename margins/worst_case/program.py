@@ -8,12 +8,10 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from marginaudit.margins.worst_case.exact import flint
-from marginaudit.margins.worst_case.verify import CLASSES, Evaluation, Linear, Problem, formula, product
+from marginaudit.margins.worst_case.verify import ONE, Evaluation, Linear, Place, Problem, product
 from marginaudit.orders.arrays import Floats
 
 ZERO = Fraction(0)
-
-Place = tuple[str, int, int]
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,6 @@ class Program:
         self.problem = problem
         self._exact: dict[int, Linear] = {}
         self._matrices: dict[int, fmpq_mat] = {}
-        self.free = list(range(len(problem.points)))
         rows, flat = self._every_row()
         some = [k for k, values in enumerate(flat) if np.any(values[:-1])]
         self.rows = [rows[k] for k in some]
@@ -87,19 +84,20 @@ class Program:
                     e[entry[term]] += float(c)
             return e
 
-        one = expression(Linear({(): Fraction(1)}))
+        one = expression(ONE)
         rows = [ConstraintRow("metric", k, equality=False) for k in range(len(self.problem.metrics))]
         flat = [-expression(metric) for metric in self.problem.metrics]
         for k, (relation, terms) in enumerate(self.problem.constraints):
             rows.append(ConstraintRow("constraint", k, equality=relation == "=="))
             flat.append(expression(terms))
         for k, function in enumerate(self.problem.functions):
-            p = {key: float(value) for key, value in function.parameters.items()} | {"one": one}
+            p = {key: float(value) for key, value in function.parameters.items()}
             known = [Evaluation(vector(e.x), vector(e.g), expression(e.f)) for e in function.evaluations]
-            for name, i, j in function.places():
-                kind = CLASSES[function.name].kinds[name]
-                rows.append(ConstraintRow("function", k, equality=kind.relation == "==", place=(name, i, j)))
-                flat.append(formula(kind, p, dot, known[i], known[j]))
+            placed = function._replace(parameters=p, evaluations=known)
+            for place in function.places():
+                equality = function.relation(place) == "=="
+                rows.append(ConstraintRow("function", k, equality=equality, place=place))
+                flat.append(placed.left_side(place, dot, one))
         return rows, flat
 
     def exact(self, row: int) -> Linear:
@@ -140,12 +138,7 @@ class Program:
             return Fraction(-1) * self.problem.metrics[known.owner]
         if known.group == "constraint":
             return self.problem.constraints[known.owner][1]
-        function = self.problem.functions[known.owner]
-        name, i, j = known.place
-        p = function.parameters | {"one": Linear({(): Fraction(1)})}
-        return formula(  # type: ignore[no-any-return]
-            CLASSES[function.name].kinds[name], p, product, function.evaluations[i], function.evaluations[j]
-        )
+        return self.problem.functions[known.owner].left_side(known.place, product, ONE)  # type: ignore[no-any-return]
 
     @cached_property
     def names(self) -> list[str]:

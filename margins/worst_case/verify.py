@@ -37,6 +37,7 @@ ZERO = Fraction(0)
 RELATIONS = ("<=", "==")
 
 Dot = Callable[[Any, Any], Any]
+Place = tuple[str, int, int]
 
 
 class Refused(Exception):  # noqa: N818
@@ -65,6 +66,10 @@ class Linear(dict[Any, Fraction]):
 
     def __rmul__(self, factor: Fraction) -> "Linear":
         return Linear({term: factor * coefficient for term, coefficient in self.items()})
+
+
+ONE = Linear({(): Fraction(1)})
+"""The constant 1 as an expression."""
 
 
 def product(u: Linear, v: Linear) -> Linear:
@@ -228,10 +233,10 @@ class Function(NamedTuple):
     """A function of a class, with its parameters and evaluations."""
 
     name: str
-    parameters: dict[str, Fraction]
+    parameters: dict[str, Any]
     evaluations: list[Evaluation]
 
-    def places(self) -> Iterator[tuple[str, int, int]]:
+    def places(self) -> Iterator[Place]:
         """Name and evaluations of each inequality; j = i for those of one evaluation."""
         indices = range(len(self.evaluations))
         for name, kind in CLASSES[self.name].kinds.items():
@@ -248,8 +253,19 @@ class Function(NamedTuple):
         """Whether the gradient of an evaluation is 0."""
         return not any(self.evaluations[i].g.values())
 
-    def applies(self, name: str, i: int, j: int) -> bool:
+    def left_side(self, place: Place, dot: Dot, one: Any) -> Any:
+        """Left side of an inequality, for a scalar product and the number 1 of the evaluations' kind."""
+        name, i, j = place
+        formula = CLASSES[self.name].kinds[name].formula
+        return formula(self.parameters | {"one": one}, dot, self.evaluations[i], self.evaluations[j])
+
+    def relation(self, place: Place) -> str:
+        """Relation of an inequality's left side to 0."""
+        return CLASSES[self.name].kinds[place[0]].relation
+
+    def applies(self, place: Place) -> bool:
         """Whether the class has such an inequality."""
+        name, i, j = place
         kind, known = CLASSES[self.name].kinds.get(name), range(len(self.evaluations))
         if kind is None or i not in known or j not in known:
             return False
@@ -278,25 +294,17 @@ def combined(problem: Problem, proof: dict[str, Any]) -> Linear:
               for k, m in enumerate(proof["constraints"])]  # fmt: skip
     for k, rows in enumerate(proof["functions"]):
         function, seen = problem.functions[k], set()
-        p = function.parameters | {"one": Linear({(): Fraction(1)})}
         for name, i, j, multiplier in rows:
-            where = f"function {k}, {name} {i} {j}"
-            demand(function.applies(name, i, j), f"proof: {where}: the class has no such inequality")
-            demand((name, i, j) not in seen, f"proof: {where} is stated twice")
-            seen.add((name, i, j))
-            kind = CLASSES[function.name].kinds[name]
-            row = formula(kind, p, product, function.evaluations[i], function.evaluations[j])
-            terms.append((where, kind.relation, multiplier, row))
+            place, where = (name, i, j), f"function {k}, {name} {i} {j}"
+            demand(function.applies(place), f"proof: {where}: the class has no such inequality")
+            demand(place not in seen, f"proof: {where} is stated twice")
+            seen.add(place)
+            terms.append((where, function.relation(place), multiplier, function.left_side(place, product, ONE)))
     total = Linear()
     for where, relation, multiplier, row in terms:
         demand(multiplier >= 0 or relation == "==", f"proof: the multiplier of {where} is negative")
         total = total + multiplier * row
     return total
-
-
-def formula(kind: Inequality, p: dict[str, Any], dot: Dot, i: Evaluation, j: Evaluation) -> Any:
-    """The left side of an inequality."""
-    return kind.formula(p, dot, i, j)
 
 
 def verify_proof(problem: Problem, bound: Fraction, proof: dict[str, Any]) -> str:
@@ -371,10 +379,9 @@ def verify_worst_case(problem: Problem, stated: dict[str, Any]) -> str:
         demand(
             not minimum or any(map(placed.is_minimum, range(len(known)))), f"worst case: function {k} has no minimum"
         )
-        p = function.parameters | {"one": Fraction(1)}
         for name, i, j in placed.places():
-            kind = CLASSES[function.name].kinds[name]
-            holds = satisfied(formula(kind, p, dot, known[i], known[j]), kind.relation)
+            place = name, i, j
+            holds = satisfied(placed.left_side(place, dot, Fraction(1)), placed.relation(place))
             demand(holds, f"worst case: function {k}, {name} {i} {j} is violated")
     for k, metric in enumerate(problem.metrics):
         demand(number(metric) >= stated["value"], f"worst case: metric {k} is below the stated value")

@@ -10,8 +10,7 @@ from PEPit import operators as operators_of_pepit
 
 from marginaudit.margins.worst_case.from_pepit import CLASSES, Names, Unsupported, from_pepit
 from marginaudit.margins.worst_case.scalar import RationalFloat
-from marginaudit.margins.worst_case.verify import CLASSES as CHECKED
-from marginaudit.margins.worst_case.verify import Linear, formula, product, read_problem
+from marginaudit.margins.worst_case.verify import ONE, Linear, product, read_problem
 
 VALUES = {
     "L": RationalFloat("7/3"),
@@ -43,12 +42,7 @@ def test_inequalities_are_those_of_pepit(name: str) -> None:
     function = declared(pep, name)
     problem = read_problem(from_pepit(pep), "")
     known = problem.functions[0]
-    p = known.parameters | {"one": Linear({(): Fraction(1)})}
-    ours = {
-        (kind.relation, normal_form(formula(kind, p, product, known.evaluations[i], known.evaluations[j])))
-        for key, i, j in known.places()
-        for kind in [CHECKED[known.name].kinds[key]]
-    }
+    ours = {(known.relation(place), normal_form(known.left_side(place, product, ONE))) for place in known.places()}
     function.set_class_constraints()
     names = Names([function])
     names.points = dict(zip(map(id, _leaves(function)), problem.points, strict=True))
