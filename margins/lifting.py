@@ -14,6 +14,8 @@ import numpy as np
 from flint import fmpz, fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import Floats
+
 SMALL = 128
 """Largest size at which FLINT's solver is faster."""
 
@@ -23,8 +25,7 @@ LIFTED = 12
 EXACT_BITS = 52
 """Bits of integers that float64 represents, less one for residues a little above half their prime."""
 
-Floats = NDArray[np.float64]
-Integers = NDArray[Any]
+BigIntegers = NDArray[Any]
 """Python integers of any size."""
 
 
@@ -48,7 +49,7 @@ def solve(A: fmpz_mat, b: Sequence[int]) -> tuple[list[fmpz], fmpz]:
 
 
 class Residues:
-    """Integers modulo primes: residues least in absolute value, in float64, with the primes along the first axis."""
+    """BigIntegers modulo primes: residues least in absolute value, in float64, with the primes along the first axis."""
 
     def __init__(self, primes: list[int]) -> None:
         self.primes = primes
@@ -62,7 +63,7 @@ class Residues:
         """Residues of one row of integers for each prime."""
         return values - self.moduli * np.rint(values / self.moduli)
 
-    def of(self, integers: Integers) -> Floats:
+    def of(self, integers: BigIntegers) -> Floats:
         """Residues of the same integers for all primes."""
         found = np.array([(integers % p).astype(np.float64).ravel() for p in self.primes])
         return self.reduced(found).reshape(len(self.primes), *integers.shape)
@@ -92,7 +93,9 @@ def _lifted(A: fmpz_mat, b: fmpz_mat) -> tuple[list[fmpz], fmpz]:
     return numerators, denominator
 
 
-def _digits(A: fmpz_mat, entries: Integers, right: Integers, base: Residues, other: Residues) -> Iterator[fmpz_mat]:
+def _digits(
+    A: fmpz_mat, entries: BigIntegers, right: BigIntegers, base: Residues, other: Residues
+) -> Iterator[fmpz_mat]:
     """Digits of the solution in base `base.product`, lowest first."""
     n = A.nrows()
     inverse = base.reduced(np.array([[float(int(v)) for v in nmod_mat(A, p).inv().entries()] for p in base.primes]))
@@ -115,7 +118,7 @@ def _products(matrices: Floats, vectors: Floats) -> Floats:
     return products
 
 
-def _integers(A: fmpz_mat) -> Integers:
+def _integers(A: fmpz_mat) -> BigIntegers:
     """The matrix as Python integers."""
     return np.array([int(value) for value in A.entries()], dtype=object).reshape(A.nrows(), A.ncols())
 
