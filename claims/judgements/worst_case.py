@@ -43,7 +43,8 @@ class WorstCase:
         low, high, evidence = _ends(bound)
         found = self._solved(of, low)
         certificate = found.certificate()
-        stated = verify_document(certificate, found.problem) if {"proof", "worst_case"} & set(certificate) else []
+        if found.proof or found.function:
+            verify_document(certificate)
         upper, lower = found.upper, found.lower
         verdict, worst = Verdict.INCONCLUSIVE, lower
         if upper is not None and upper <= low:
@@ -58,7 +59,7 @@ class WorstCase:
             bound=float(low),
             slack=None if room is None else float(room),
             side="upper",
-            detail=_detail(low, lower, upper, stated),
+            detail=_detail(low, found),
             witness=certificate["worst_case"] if verdict is Verdict.VIOLATED else None,
         )
 
@@ -87,14 +88,17 @@ def _ends(bound: Any) -> tuple[Fraction, Fraction, Evidence]:
     return exact, exact, Evidence.EXACT
 
 
-def _detail(bound: Fraction, lower: Fraction | None, upper: Fraction | None, stated: list[str]) -> str:
-    """What is proved of the worst case."""
-    if not stated:
+def _detail(bound: Fraction, found: "Solved") -> str:
+    """The proved ends of the worst case."""
+    from marginaudit.margins.worst_case.verify import classes, read_problem
+
+    lower, upper = found.lower, found.upper
+    if lower is None and upper is None:
         return "No worst case was found: neither a proof nor a function."
-    of = stated[0].partition(" of ")[2].partition(" on R^")[0]
-    if upper == lower:
-        dimension = stated[1].rpartition(" on ")[2]
-        return f"Tight: the worst case of {of} is {_short(upper)}, attained on {dimension}; bound {_short(bound)}."
+    of = classes(read_problem(found.problem, ""))
+    if found.function is not None and found.tight:
+        dimension = len(found.function.squared_lengths)
+        return f"Tight: the worst case of {of} is {_short(upper)}, attained on R^{dimension}; bound {_short(bound)}."
     ends = " <= worst case <= ".join("?" if end is None else _short(end) for end in (lower, upper))
     gap = f", a gap of {float(upper / lower - 1):.1e}" if upper is not None and lower else ""
     return f"Of {of}: {ends}{gap}; bound {_short(bound)}."
