@@ -28,8 +28,6 @@ BOXES: dict[str, dict[str, Any]] = {
 }
 """Parameters for hunts, of theorems with an assumption on the step."""
 
-SHARPER = Fraction(999, 1000)
-
 
 def instances() -> dict[str, dict[str, Any]]:
     """Parameters by name: inside the assumption of each theorem, and outside it where a control needs that."""
@@ -82,10 +80,6 @@ def claims() -> Iterator[Claim]:
         )
         yield printed
         beyond = theorem.outside is not None
-
-        def bound(p: Any, theorem: Theorem = theorem, beyond: bool = beyond) -> Fraction:
-            return theorem.bound(p) if beyond else theorem.bound(p) * SHARPER
-
         yield Claim(
             id=f"{printed.id}.control",
             source=theorem.source,
@@ -93,7 +87,7 @@ def claims() -> Iterator[Claim]:
             + ("Outside its assumption." if beyond else "With a bound sharper by 1/1000."),
             formula=theorem.formula,
             assumptions=(of_theorem(theorem), outside(theorem) if beyond else theorem.assumption),
-            judgement=WorstCase(theorem.problem, bound),
+            judgement=WorstCase(theorem.problem, theorem.control_bound),
             control_of=printed.id,
         )
 

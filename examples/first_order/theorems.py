@@ -91,13 +91,19 @@ def prox_of(function: Any) -> Step:
     return lambda x, gamma: proximal_step(x, function, gamma)[0]
 
 
+def start_near(pep: PEP, solution: Any, R2: Any = 1) -> Any:
+    """A starting point with |x_0 - x*|^2 <= R2."""
+    start = pep.set_initial_point()
+    pep.set_initial_condition((start - solution) ** 2 <= R2)
+    return start
+
+
 def smooth_problem(p: Any, method: Callable[[Any, Oracle], Any]) -> PEP:
     """f(x_n) - f* for a smooth convex f."""
     pep = PEP()
     f = pep.declare_function(SmoothConvexFunction, L=p.L)
     solution = f.stationary_point()
-    start = pep.set_initial_point()
-    pep.set_initial_condition((start - solution) ** 2 <= 1)
+    start = start_near(pep, solution)
     pep.set_performance_metric(f(method(start, f.gradient)) - f(solution))
     return pep
 
@@ -117,8 +123,7 @@ def contraction_problem(p: Any) -> PEP:
     pep = PEP()
     f = pep.declare_function(SmoothStronglyConvexFunction, L=p.L, mu=p.mu)
     solution = f.stationary_point()
-    start = pep.set_initial_point()
-    pep.set_initial_condition((start - solution) ** 2 <= 1)
+    start = start_near(pep, solution)
     pep.set_performance_metric((gradient_descent(start, f.gradient, p.gamma, p.n) - solution) ** 2)
     return pep
 
@@ -129,8 +134,7 @@ def proximal_gradient_problem(p: Any) -> PEP:
     f = pep.declare_function(SmoothStronglyConvexFunction, L=p.L, mu=p.mu)
     h = pep.declare_function(ConvexFunction)
     solution = (f + h).stationary_point()
-    start = pep.set_initial_point()
-    pep.set_initial_condition((start - solution) ** 2 <= 1)
+    start = start_near(pep, solution)
     end = proximal_gradient(start, f.gradient, prox_of(h), p.gamma, p.n)
     pep.set_performance_metric((end - solution) ** 2)
     return pep
@@ -141,8 +145,7 @@ def proximal_point_problem(p: Any) -> PEP:
     pep = PEP()
     f = pep.declare_function(ConvexFunction)
     solution = f.stationary_point()
-    start = pep.set_initial_point()
-    pep.set_initial_condition((start - solution) ** 2 <= 1)
+    start = start_near(pep, solution)
     before = proximal_point(start, prox_of(f), p.gamma, p.n - 1)
     _, _, value = proximal_step(before, f, p.gamma)
     pep.set_performance_metric(value - f(solution))
@@ -154,8 +157,7 @@ def subgradient_problem(p: Any) -> PEP:
     pep = PEP()
     f = pep.declare_function(ConvexLipschitzFunction, M=p.M)
     solution = f.stationary_point()
-    x = pep.set_initial_point()
-    pep.set_initial_condition((x - solution) ** 2 <= p.R2)
+    x = start_near(pep, solution, p.R2)
     for step in range(p.n + 1):
         gradient, value = f.oracle(x)
         pep.set_performance_metric(value - f(solution))
@@ -169,8 +171,7 @@ def residual_problem(method: Callable[[Any, Oracle], Any]) -> PEP:
     pep = PEP()
     A = pep.declare_function(NonexpansiveOperator)
     solution, _, _ = A.fixed_point()
-    start = pep.set_initial_point()
-    pep.set_initial_condition((start - solution) ** 2 <= 1)
+    start = start_near(pep, solution)
     end = method(start, A.gradient)
     pep.set_performance_metric((end - A.gradient(end)) ** 2 / 4)
     return pep
@@ -191,8 +192,7 @@ def monotone_problem(p: Any) -> PEP:
     pep = PEP()
     A = pep.declare_function(MonotoneOperator)
     solution = A.stationary_point()
-    start = pep.set_initial_point()
-    pep.set_initial_condition((start - solution) ** 2 <= 1)
+    start = start_near(pep, solution)
     before = proximal_point(start, prox_of(A), p.alpha, p.n - 1)
     pep.set_performance_metric((proximal_step(before, A, p.alpha)[0] - before) ** 2)
     return pep
@@ -252,12 +252,13 @@ class Theorem:
         return {"n": n, **self.values(n)}
 
     def control(self, n: int) -> tuple[dict[str, Any], Fraction]:
-        """Parameters and a bound for which the statement is wrong: outside the assumption, or a thousandth sharper."""
-        if self.outside is not None:
-            found = {"n": n, **self.outside(n)}
-            return found, self.bound(SimpleNamespace(**found))
-        found = self.instance(n)
-        return found, self.bound(SimpleNamespace(**found)) * Fraction(999, 1000)
+        """Parameters and a bound for which the statement is wrong."""
+        found = self.instance(n) if self.outside is None else {"n": n, **self.outside(n)}
+        return found, self.control_bound(SimpleNamespace(**found))
+
+    def control_bound(self, p: Any) -> Fraction:
+        """The bound, for parameters outside the assumption, or, where none are known, a bound a thousandth sharper."""
+        return self.bound(p) if self.outside is not None else self.bound(p) * Fraction(999, 1000)
 
 
 def contraction(p: Any) -> Fraction:
