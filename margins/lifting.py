@@ -49,7 +49,7 @@ def solve(A: fmpz_mat, b: Sequence[int]) -> tuple[list[fmpz], fmpz]:
 
 
 class Residues:
-    """BigIntegers modulo primes: residues least in absolute value, in float64, with the primes along the first axis."""
+    """Integers modulo primes: residues least in absolute value, in float64, with the primes along the first axis."""
 
     def __init__(self, primes: list[int]) -> None:
         self.primes = primes

@@ -70,7 +70,7 @@ def centre(program: Program, face: Face, largest: float) -> Solution | None:
 
 
 def smallest_face(program: Program, largest: float) -> Face:
-    """A face of the cone that has all proofs, and one of at most ``largest`` inside."""
+    """A face of the cone that contains all proofs, with one of at most ``largest`` in its interior."""
     face = Face(list(range(len(program.rows))))
     m = program.A.shape[1]
     for _ in range(STEPS):

@@ -28,7 +28,7 @@ class ConstraintRow:
 
     @property
     def near(self) -> bool:
-        """Whether it is of one evaluation, of two in a row, or of the first, often the solution, and another."""
+        """Whether the row is of one evaluation, of two neighbours, or of the first (often the solution) and another."""
         _, i, j = self.place
         return abs(i - j) <= 1 or i == 0 or j == 0
 
