@@ -111,13 +111,14 @@ def test_weaker_statements_are_accepted_as_what_they_are() -> None:
         (("proof", "metrics"), ["1/1", "0/1"]),
         (("proof", "functions", 0, 0, 0), "smoothness"),
         (("proof", "functions", 0, 0, 1), 17),
+        (("proof", "functions", 0, 0, 1), -1),
         (("worst_case", "squared_lengths"), ["-1/1"]),
         (("worst_case", "points"), {}),
     ],
 )
 def test_malformed_certificates_are_refused(path: tuple[Any, ...], value: Any) -> None:
     found, _ = solved("gradient-descent", 2)
-    document = found.certificate()
+    document = copy.deepcopy(found.certificate())
     place: Any = document
     for key in path[:-1]:
         place = place[key]
@@ -186,6 +187,54 @@ def test_matrix_is_semidefinite_only_with_zero_rows_at_zero_pivots() -> None:
     assert not semidefinite([[one, one, zero], [one, one, half], [zero, half, one]])
 
 
+def small(metrics: list[Any], constraints: list[Any], **more: Any) -> dict[str, Any]:
+    """A certificate of min(metrics) subject to constraints <= 0, of a point x and values v and w, without functions."""
+    rows = [{"relation": "<=", "expression": expression} for expression in constraints]
+    problem = {"points": ["x"], "values": ["v", "w"], "functions": [], "constraints": rows, "metrics": metrics}
+    return {"format": checker.FORMAT, "problem": problem, **more}
+
+
+@pytest.mark.parametrize(
+    ("metrics", "constraints", "place"),
+    [(["1/1", "0/1"], ["2/1", "0/1", "-1/1"], "constraint 2"), (["2/1", "-1/1"], ["2/1", "1/1", "0/1"], "metric 1")],
+)
+def test_negative_multipliers_are_refused(metrics: list[str], constraints: list[str], place: str) -> None:
+    """For v <= 1, w >= 5 and v <= 5 the least of v and w is at most 1; they combine to -3."""
+    limits = [{"values": {"v": "1/1"}, "constant": "-1/1"}, {"values": {"w": "-1/1"}, "constant": "5/1"}]
+    limits.append({"values": {"v": "1/1"}, "constant": "-5/1"})
+    lie = {"bound": "-3/1", "metrics": metrics, "constraints": constraints, "functions": []}
+    with pytest.raises(Refused, match=f"the multiplier of {place} is negative"):
+        verify_document(small([{"values": {"v": "1/1"}}, {"values": {"w": "1/1"}}], limits, proof=lie))
+
+
+def attaining_one(v: str, lengths: list[str]) -> dict[str, Any]:
+    return {"value": "1/1", "squared_lengths": lengths, "points": {"x": ["1/1"]}, "values": {"v": v, "w": "0/1"}}
+
+
+def test_coordinates_are_those_of_a_basis_of_positive_lengths() -> None:
+    """A negative squared length would make -|x|^2 positive."""
+    with pytest.raises(Refused, match="a squared length is not positive"):
+        verify_document(small([{"products": [["x", "x", "-1/1"]]}], [], worst_case=attaining_one("0/1", ["-1/1"])))
+    with pytest.raises(Refused, match="'x' has not 2 coordinates"):
+        verify_document(small([{"constant": "1/1"}], [], worst_case=attaining_one("0/1", ["1/1", "1/1"])))
+
+
+@pytest.mark.parametrize(("name", "given"), [("smooth convex", {"L": "0/1"}), ("strongly monotone", {"mu": "-1/1"})])
+def test_parameters_that_the_class_does_not_admit_are_refused(name: str, given: dict[str, str]) -> None:
+    document = small([{"constant": "1/1"}], [], worst_case=attaining_one("0/1", ["1/1"]))
+    document["problem"]["functions"].append({"class": name, "parameters": given, "evaluations": []})
+    with pytest.raises(Unreadable, match="expected parameters that the class admits"):
+        verify_document(document)
+
+
+@pytest.mark.parametrize(("relation", "v"), [("<=", "1/1"), ("==", "1/1"), ("==", "-1/1")])
+def test_violated_constraints_are_refused(relation: str, v: str) -> None:
+    document = small([{"constant": "1/1"}], [{"values": {"v": "1/1"}}], worst_case=attaining_one(v, ["1/1"]))
+    document["problem"]["constraints"][0]["relation"] = relation
+    with pytest.raises(Refused, match="constraint 0 is violated"):
+        verify_document(document)
+
+
 def test_a_gradient_that_is_0_in_the_worst_case_alone_is_a_minimum_too() -> None:
     """f(2) = 1 with slope 1 grows from the minimum at 0 by 1/2 |x - 0|^2 at most, and not so from the one at 1."""
     names = ["at 1", "zero", "at 2", "slope"]
@@ -210,5 +259,9 @@ def test_a_gradient_that_is_0_in_the_worst_case_alone_is_a_minimum_too() -> None
         return {"format": checker.FORMAT, "problem": problem, "worst_case": worst}
 
     assert verify_document(stated("1/1", "1/2"))[0].startswith("performance >= 1/2")
+    alone = copy.deepcopy(stated("1/1", "1/2"))
+    del alone["problem"]["functions"][0]["evaluations"][:2]
+    with pytest.raises(Refused, match="function 0 has no minimum"):
+        verify_document(alone)
     with pytest.raises(Refused, match="growth 1 2 is violated"):
         verify_document(stated("1/1", "1/1"))
