@@ -1,7 +1,7 @@
 """Boxes of parameters: ranges of integers, rational numbers and vectors, to draw, enumerate and simplify values."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,12 +10,14 @@ from itertools import islice, product
 from math import ceil, floor
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from marginaudit.orders import InputError, shown
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
+
+T = TypeVar("T")
 
 Values: TypeAlias = dict[str, Any]
 
@@ -60,7 +62,7 @@ def complexity(value: Any) -> int:
     if isinstance(value, Mapping):
         return sum(map(complexity, value.values()))
     if isinstance(value, list | tuple):
-        return sum(1 + complexity(entry) for entry in value) if value else 0
+        return sum(1 + complexity(entry) for entry in value)
     if isinstance(value, Fraction) and value.denominator > 1:
         return abs(value.numerator) + value.denominator
     return abs(int(value)) if isinstance(value, int | float | Fraction) else 0
@@ -178,13 +180,11 @@ def integers(low: int, high: int) -> Integers:
 
 def floats(low: Any, high: Any) -> Floats:
     """Rational numbers from ``low`` to ``high``, as a parameter of a box; ends are taken exactly."""
-    try:
-        ends = Fraction(low), Fraction(high)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError("floats", got=f"{shown(low)} to {shown(high)}", expected="finite numbers in order") from None
-    if ends[0] > ends[1]:
-        raise InputError("floats", got=f"{shown(low)} to {shown(high)}", expected="finite numbers in order")
-    return Floats(*ends)
+    with suppress(TypeError, ValueError, OverflowError):
+        least, most = Fraction(low), Fraction(high)
+        if least <= most:
+            return Floats(least, most)
+    raise InputError("floats", got=f"{shown(low)} to {shown(high)}", expected="finite numbers in order")
 
 
 def vectors(length: int | str | Integers, low: Any = -10, high: Any = 10) -> Vectors:
@@ -236,10 +236,22 @@ def drawn(box: Box) -> "SearchStrategy[Values]":
 
 def sampled(box: Box, count: int, seed: int) -> list[Values]:
     """Up to ``count`` random values of a box."""
+    found: list[Values] = []
+
+    def keep(values: Values) -> bool:
+        found.append(values)
+        return False
+
+    with no_folder_left():
+        some_drawn(drawn(box), keep, count, Random(seed))
+    return found
+
+
+def some_drawn(strategy: "SearchStrategy[T]", condition: Callable[[T], bool], count: int, random: Random) -> bool:
+    """Draw up to ``count`` values by hypothesis until one meets a condition; whether one did."""
     from hypothesis import HealthCheck, Phase, find, settings
     from hypothesis.errors import NoSuchExample
 
-    found: list[Values] = []
     profile = settings(
         max_examples=count,
         database=None,
@@ -247,14 +259,11 @@ def sampled(box: Box, count: int, seed: int) -> list[Values]:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-
-    def keep(values: Values) -> bool:
-        found.append(values)
+    try:
+        find(strategy, condition, settings=profile, random=random)
+    except NoSuchExample:
         return False
-
-    with no_folder_left(), suppress(NoSuchExample):
-        find(drawn(box), keep, settings=profile, random=Random(seed))
-    return found
+    return True
 
 
 @contextmanager
@@ -284,13 +293,8 @@ def simpler(box: Box, values: Values) -> Iterator[Values]:
     sized = {key: one.tied(box) for key, one in box.items() if isinstance(one, Vectors)}
     tied = {name: [key for key, length in sized.items() if length == name] for name in box}
     for name, one in box.items():
-        if name not in values:
-            continue
         for value in one.simpler(values[name]):
-            if tied[name]:
-                shorter = {key: values[key][:value] for key in tied[name]} if 0 <= value <= values[name] else None
-                if shorter is None:
-                    continue
-                yield {**values, name: value, **shorter}
-            else:
+            if not tied[name]:
                 yield {**values, name: value}
+            elif 0 <= value <= values[name]:
+                yield {**values, name: value, **{key: values[key][:value] for key in tied[name]}}

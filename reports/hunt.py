@@ -13,10 +13,7 @@ from threading import current_thread, main_thread
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import HealthCheck, Phase, find, settings
-from hypothesis.errors import NoSuchExample
-
-from marginaudit.claims.box import no_folder_left
+from marginaudit.claims.box import no_folder_left, some_drawn
 from marginaudit.claims.claim import Claim
 from marginaudit.claims.instances.paper import INSTANCES
 from marginaudit.claims.instances.space import BoxSpace
@@ -284,21 +281,9 @@ class Search:
 
     def draw(self, seed: str, condition: Callable[[Any], bool]) -> None:
         """Draw random datasets, in batches with new seeds, until one meets the condition."""
-        strategy = self._strategy()
-        profile = settings(
-            max_examples=BATCH,
-            database=None,
-            deadline=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
-        batch = 0
-        while True:
-            try:
-                find(strategy, condition, settings=profile, random=Random(f"{seed} {batch}"))
-                return
-            except NoSuchExample:
-                batch += 1
+        strategy, batch = self._strategy(), 0
+        while not some_drawn(strategy, condition, BATCH, Random(f"{seed} {batch}")):
+            batch += 1
 
     def _strategy(self) -> "SearchStrategy[Any]":
         """Datasets without the dropped assumption; a share also violates assumptions that the claim does not make."""

@@ -114,8 +114,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if hasattr(value, "tolist") and not is_ball(value):
-        value = value.tolist()
-        return plain(value) if not isinstance(value, list) else [plain(item) for item in value]
+        return plain(value.tolist())
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if is_dataclass(value) and not isinstance(value, type):
