@@ -58,7 +58,7 @@ def _judged(part: Judgement, run: Any) -> Finding:
         return undecided(reason, part, run)
 
 
-def _sampled(parts: Iterable[Finding]) -> dict[str, Any]:
+def joint_confidence(parts: Iterable[Finding]) -> dict[str, Any]:
     """Confidence that the intervals of all sampled parts cover, their fewest samples, and the first seed."""
     found = [part for part in parts if part.evidence is Evidence.SAMPLED]
     if not found:
@@ -86,7 +86,7 @@ def joined(parts: Mapping[str, Finding], note: str = "", curve: Curve | None = N
     return replace(
         chosen[name],
         evidence=weakest(*(found.evidence for found in resting.values())),
-        **_sampled(resting.values()),
+        **joint_confidence(resting.values()),
         detail=" ".join(
             [*(f"{name}: {found.verdict}. {found.detail}" for name, found in applicable.items()), note]
         ).rstrip(),

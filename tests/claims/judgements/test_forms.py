@@ -239,6 +239,16 @@ def test_a_rate_is_measured_in_its_regime_alone() -> None:
     assert (short.verdict, short.beyond_the_run, short.needs) == ("inconclusive", True, "t ≥ 1e+09, run has 1e+08")
 
 
+def test_the_confidence_in_a_sampled_witness_counts_every_candidate() -> None:
+    likely = WithProbability(lambda x, rng, n: rng.random(n) < x["p"], lambda _: 0.5, n=200)
+    found = Exists(lambda _: [{"p": 0.1}, {"p": 0.2}, {"p": 0.9}], likely).judge({})
+    assert (found.verdict, found.evidence, found.samples) == ("holds", "sampled", 200)
+    assert found.confidence == pytest.approx(0.97)
+    none = Exists(lambda _: [{"p": 0.1}, {"p": 0.2}], likely, complete=True).judge({})
+    assert (none.verdict, none.evidence, none.seed) == ("violated", "sampled", 0)
+    assert none.confidence == pytest.approx(0.98)
+
+
 def test_what_is_not_checked_says_why() -> None:
     found = NotChecked(because="it is about all algorithms.").judge({})
     assert (found.verdict, found.detail) == ("not-checked", "Not checked, because it is about all algorithms.")
