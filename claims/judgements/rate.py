@@ -24,7 +24,7 @@ The power of t^p log t is off by 1/ln t, which falls by a ratio below 0.9 up to 
 """
 
 OFF_A_DECADE = 0.1
-"""Largest distance of an entry from the end of a decade that it represents, in decades."""
+"""Largest distance of the regime's first entry from the start of its decade, in decades."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,10 @@ class Rate:
 
     def _judged(self, measured: Series, step: Floats, stated: float, decades: int) -> Finding:
         ends = [int(np.argmin(np.abs(np.log10(step) - np.log10(step[-1]) + k))) for k in range(decades, -1, -1)]
+        if len(set(ends[-FEWEST - 1 :])) <= FEWEST:
+            gap = f"One of the last {FEWEST} decades to {measured.clock} = {position_text(step[-1])} has no entry."
+            return Finding(Verdict.INCONCLUSIVE, detail=gap)
+        ends = sorted(set(ends))
         low, high = _slopes(measured, step, ends)
         nearest, farthest = self._off(low, high, stated)
         if farthest[-1] <= TOLERANCE and nearest[-1] <= max(farthest[-2], TOLERANCE / 2):

@@ -239,6 +239,18 @@ def test_a_rate_is_measured_in_its_regime_alone() -> None:
     assert (short.verdict, short.beyond_the_run, short.needs) == ("inconclusive", True, "t ≥ 1e+09, run has 1e+08")
 
 
+@pytest.mark.parametrize("steps", [(1, 30, 1000), (1, 10, 1000), (1, 1000)])
+def test_two_steps_do_not_show_the_power_of_a_decade_between_them(steps: tuple[int, ...]) -> None:
+    t = np.array(steps)
+    found = Rate(lambda _: by_formula(1 / t, step=t), lambda _: -1.0, once).judge(None)
+    assert (found.verdict, found.detail) == (
+        "inconclusive",
+        "One of the last 2 decades to t = 1000 has no entry.",
+    )
+    longer = np.array([1, 100, 1000, 10**4])
+    assert Rate(lambda _: by_formula(1 / longer, step=longer), lambda _: -1.0, once).judge(None).verdict == "holds"
+
+
 def test_the_confidence_in_a_sampled_witness_counts_every_candidate() -> None:
     likely = WithProbability(lambda x, rng, n: rng.random(n) < x["p"], lambda _: 0.5, n=200)
     found = Exists(lambda _: [{"p": 0.1}, {"p": 0.2}, {"p": 0.9}], likely).judge({})
