@@ -314,10 +314,10 @@ class Claim:
         """Changes to a finding on data outside the source's setting, where only a proof can decide."""
         if found["verdict"] in (Verdict.BROKEN, Verdict.NOT_APPLICABLE):
             return {}
-        failed = next((name for name in self.setting if not run.assumption(name).holds), None)
-        if failed is None:
+        unmet = next((one for name in self.setting if not (one := self.assumption(run, name)).holds), None)
+        if unmet is None:
             return {}
-        witness = run.assumption(failed).witness
+        failed, witness = unmet.name, unmet.witness
         outside = f"Outside the source's setting, as {failed} fails: {printable(witness_text(witness))}."
         if found["evidence"].by_proof and found["verdict"] is not Verdict.VIOLATED:
             return {"detail": f"{found['detail']} {outside}"}

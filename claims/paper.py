@@ -335,5 +335,5 @@ class Paper:
 
     def judges(self, claim: Claim) -> bool:
         """Whether the claim is about this paper's datasets: they have its assumptions, and it names no other paper."""
-        known = claim.assumptions == NOT_STATED or all(name in self.kind.assumptions for name in claim.assumptions)
+        known = claim.assumptions == NOT_STATED or all(name in self.kind.assumptions for name in claim.asked)
         return known and claim.paper in ("", self.name)

@@ -66,7 +66,7 @@ def is_across(claim: Claim) -> bool:
 def assumes_functions(claim: Claim) -> bool:
     """Whether a claim names no other paper, and its assumptions are functions of an instance."""
     assumed = () if claim.assumptions == NOT_STATED else claim.assumptions
-    return claim.paper in ("", NAME) and all(name in claim.predicates for name in assumed)
+    return claim.paper in ("", NAME) and all(name in claim.predicates for name in (*assumed, *claim.setting))
 
 
 def is_about_instances(claim: Claim, beside_instances: bool = False) -> bool:

@@ -172,13 +172,16 @@ def check_claim(claim: Claim, place: str, papers: Collection[Paper]) -> None:
 
 
 def _judged_by_none(claim: Claim, place: str, papers: Collection[Paper]) -> InputError:
-    if claim.paper and claim.paper not in {paper.name for paper in papers}:
+    if claim.paper and claim.paper not in {paper.name for paper in (*papers, INSTANCES)}:
         expected = f"one of {', '.join(paper.name for paper in papers)}"
         return InputError(place, got=f"the paper {shown(claim.paper)}", expected=expected)
     names = [name for paper in papers for name in paper.kind.assumptions if claim.paper in ("", paper.name)]
-    unknown = [name for name in claim.assumptions if name not in names]
+    if claim.paper == INSTANCES.name:
+        names = list(claim.predicates)
+    unknown = [name for name in claim.asked if name not in names]
     got = f"the assumption {shown(unknown[0])}" if unknown else "assumptions of several papers"
-    return InputError(place, got=got, expected=f"one of {', '.join(names)}" if unknown else "those of one")
+    known = f"one of {', '.join(names)}" if names else "none"
+    return InputError(place, got=got, expected=known if unknown else "those of one")
 
 
 def _check_formula(formula: str, place: str) -> None:

@@ -49,9 +49,13 @@ def hunt(
     check_output(path, "--out", ".json", reads=[claims_file])
     if hunted.assumptions == NOT_STATED:
         raise InputError(f"claim {claim}", got="assumptions that are not stated", expected="assumptions=() for none")
+    paper = next((paper for paper in (*known, INSTANCES) if paper.judges(hunted)), None)
+    if paper is None:
+        raise InputError(
+            f"claim {claim}", got="a claim about all instances together", expected="one about each by itself"
+        )
     with progress_bar(total=seconds) as bar:
         bar.say(f"hunting {claim}")
-        paper = next(paper for paper in (*known, INSTANCES) if paper.judges(hunted))
         found = run_hunt(hunted, paper, without=without, seconds=seconds, seed=seed, progress=bar.reach)
     if found.dataset is not None:
         write_json(path, found.paper.kind.to_document(found.dataset), "--out", indent=1)

@@ -101,6 +101,14 @@ def test_what_cannot_be_hunted_says_why(path: Path, claim: str, said: str) -> No
         found(path, claim, seconds=1)
 
 
+def test_a_claim_about_all_instances_together_is_not_hunted(command: Command, path: Path) -> None:
+    about_all = "AllInstances(lambda of: of.K, shape=lambda of: 1, size=lambda of: of.K)"
+    text = CLAIMS.replace("Bounded(lambda of: of.K, upper=lambda of, _: 1)),\n]", f"{about_all}),\n]")
+    path.write_text(text.replace("import Bounded", "import AllInstances, Bounded"), encoding="utf-8")
+    line = command.refused("hunt", "mine.none", "--claims", path)
+    assert line.endswith("claim mine.none: got a claim about all instances together, expected one about each by itself")
+
+
 def test_the_command_writes_an_instance_that_an_audit_reads(command: Command, path: Path, tmp_path: Path) -> None:
     out = tmp_path / "found.json"
     options = ("--claims", path, "--without", "small_step", "--seconds", "10", "--out", out)

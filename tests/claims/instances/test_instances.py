@@ -254,3 +254,13 @@ def test_a_series_of_an_instance_is_plotted_and_the_fixture_keeps_its_row() -> N
     finding, row = measured(claim, one, None, None)
     assert finding.verdict == "holds"
     assert (row.dataset, row.slack) == ("one", 2.0)
+
+
+def test_outside_its_setting_a_claim_is_not_applicable() -> None:
+    def small(x: Any) -> bool:
+        return bool(x.K < 1)
+
+    inside = replace(BELOW, setting=("small",), predicates={"small": small})
+    assert audit(instance("half", K=Fraction(1, 2)), claims=inside).verdict("mine.below").verdict == "holds"
+    row = audit(instance("one", K=Fraction(1)), claims=inside).verdict("mine.below")
+    assert (row.verdict, row.failed_assumption) == ("not-applicable", "small")

@@ -211,6 +211,14 @@ BAD_FILES = {
         FILE + "CLAIMS = [claim('a', print, ('orthogonal',))]",
         "mine.py: claim a: got the assumption 'orthogonal', expected one of collocation",
     ),
+    "unknown setting": (
+        changed("assumptions=(), setting=('orthogonal',)"),
+        "mine.py: claim a: got the assumption 'orthogonal', expected one of collocation",
+    ),
+    "unknown setting of an instance": (
+        changed("assumptions=(), setting=('orthogonal',), paper='instances'"),
+        "mine.py: claim a: got the assumption 'orthogonal', expected none",
+    ),
     "unknown in its paper": (
         changed("assumptions=('small_overlap',), paper='ntp'"),
         "mine.py: claim a: got the assumption 'small_overlap', expected one of collocation",
