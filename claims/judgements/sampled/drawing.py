@@ -20,7 +20,7 @@ CONFIDENCE = 0.99
 """Default confidence."""
 
 
-def checked(n: int, confidence: float) -> None:
+def require_sampling(n: int, confidence: float) -> None:
     """Refuse a number of samples or a confidence out of range.
 
     Raises

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from marginaudit.claims.judgements.bounded import Formula
-from marginaudit.claims.judgements.sampled.drawing import CONFIDENCE, N, Sampler, checked, drawn, verdict
+from marginaudit.claims.judgements.sampled.drawing import CONFIDENCE, N, Sampler, drawn, require_sampling, verdict
 from marginaudit.claims.judgements.sampled.intervals import Interval, chebyshev, empirical_bernstein, hoeffding
 from marginaudit.claims.series import real
 from marginaudit.claims.verdict import Curve, Evidence, Finding, Verdict
@@ -50,7 +50,7 @@ class InExpectation:
     quantifier = "expectation"
 
     def __post_init__(self) -> None:
-        checked(self.n, self.confidence)
+        require_sampling(self.n, self.confidence)
         if (self.upper is None) == (self.lower is None):
             raise ValueError("InExpectation: expected exactly one of upper and lower")
         if self.method not in ("bernstein", "hoeffding"):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.claims.judgements.bounded import Formula
-from marginaudit.claims.judgements.sampled.drawing import CONFIDENCE, N, Sampler, checked, drawn, verdict
+from marginaudit.claims.judgements.sampled.drawing import CONFIDENCE, N, Sampler, drawn, require_sampling, verdict
 from marginaudit.claims.judgements.sampled.intervals import clopper_pearson, of_quantile
 from marginaudit.claims.series import real
 from marginaudit.claims.verdict import Evidence, Finding
@@ -44,7 +44,7 @@ class WithProbability:
     quantifier = "probability"
 
     def __post_init__(self) -> None:
-        checked(self.n, self.confidence)
+        require_sampling(self.n, self.confidence)
 
     def judge(self, run: Any) -> Finding:
         """Verdict on a run or an instance."""

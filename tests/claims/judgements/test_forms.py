@@ -24,7 +24,7 @@ from marginaudit import (
     vectors,
 )
 from marginaudit.claims.claim import Judgement
-from marginaudit.claims.judgements.sampled.drawing import checked
+from marginaudit.claims.judgements.sampled.drawing import require_sampling
 from marginaudit.claims.series import by_formula
 from marginaudit.claims.verdict import Evidence, Finding
 
@@ -281,7 +281,7 @@ def test_what_is_not_checked_says_why() -> None:
         (lambda: floats(1, 0), "expected finite numbers in order"),
         (lambda: integers(0, 1.5), "expected whole numbers in order"),  # type: ignore[arg-type]
         (lambda: vectors(-1), "expected a length"),
-        (lambda: checked(True, 0.5), "got True samples"),
+        (lambda: require_sampling(True, 0.5), "got True samples"),
     ],
 )
 def test_mistakes_are_named(make: Callable[[], Any], said: str) -> None:
