@@ -142,26 +142,15 @@ def _accepted(
 
 
 def accepted(claim: Claim, place: str, papers: Collection[Paper], *, beside_instances: bool = False) -> Claim:
-    """Validate a user's claim by `check_claim`, and mark one about instances.
-
-    Raises
-    ------
-    InputError
-    """
-    if is_about_instances(claim, beside_instances):
-        claim = about_instances(claim)
-    check_claim(claim, place, papers)
-    return claim
-
-
-def check_claim(claim: Claim, place: str, papers: Collection[Paper]) -> None:
-    """Validate a user's claim.
+    """Validate a user's claim; one about instances is marked as such.
 
     Raises
     ------
     InputError
         No paper judges the claim, it is labelled proved, or the page cannot show its formula.
     """
+    if is_about_instances(claim, beside_instances):
+        claim = about_instances(claim)
     if not any(paper.judges(claim) for paper in (*papers, INSTANCES, ALL_INSTANCES)):
         raise _judged_by_none(claim, place, papers)
     if claim.standing.status is Status.PROVED and claim.decided_by is None:
@@ -169,6 +158,7 @@ def check_claim(claim: Claim, place: str, papers: Collection[Paper]) -> None:
         raise InputError(place, got="the standing proved", expected=expected)
     for formula in claim.formulas:
         _check_formula(formula, place)
+    return claim
 
 
 def _judged_by_none(claim: Claim, place: str, papers: Collection[Paper]) -> InputError:

@@ -17,12 +17,12 @@ STANDINGS = ("printed", *(fault.value for fault in Fault), Status.PROVED.value, 
 """Columns of the table of printed statements."""
 
 
-def headline(claims: Sequence[dict[str, Any]]) -> str:
+def headline(claims: Sequence[dict[str, Any]], controls: str = "") -> str:
     """Counts of statements that fail on some dataset, printed ones first, and of broken ones, without a verdict.
 
-    A statement counts once, for any number of datasets.
+    A statement counts once, for any number of datasets. ``controls`` is the sentence on controls, which are no
+    statements.
     """
-    controls = [claim for claim in claims if claim["claim"].form is Form.CONTROL]
     claims = [claim for claim in claims if claim["claim"].form is not Form.CONTROL]
     failing = [(claim["claim"], claim["standing"]) for claim in claims if claim["violated"]]
     found = counts(failing)
@@ -41,8 +41,7 @@ def headline(claims: Sequence[dict[str, Any]]) -> str:
     if unchecked:
         parts.append(f"{counted(unchecked, 'is', 'are')} not checked")
     if controls:
-        noticed = sum(bool(claim["violated"]) for claim in controls)
-        parts.append(f"{noticed} of {counted(len(controls), 'control notices', 'controls notice')} the mistake")
+        parts.append(controls)
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}."
 
