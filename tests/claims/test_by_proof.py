@@ -136,7 +136,7 @@ def test_what_is_proved_is_vacuous_where_every_bound_is_beyond_reach(
     assert (found.measured, found.slack, found.worst_step) == (None, None, None), "they are those of error bars"
 
 
-@pytest.mark.parametrize("verdict", [Verdict.BROKEN, Verdict.NOT_APPLICABLE])
+@pytest.mark.parametrize("verdict", [Verdict.BROKEN, Verdict.NOT_APPLICABLE, Verdict.NOT_CHECKED])
 def test_no_proof_mends_a_claims_own_failure(verdict: Verdict) -> None:
     measured = replace(MEASURED, verdict=verdict)
     assert judged(LEDGER["sharp.lemma6"], example(), measured) == measured

@@ -193,6 +193,7 @@ def test_a_witness_is_in_the_finding_with_the_evidence_of_its_comparison() -> No
     assert (found.evidence, found.witness) == ("exact", {"K": "4/3"})
     assert found.detail.startswith("Witness, candidate 2: K = 4/3. ")
     assert "None of 2 candidates" in regime((1, 2), complete=True).judge({}).detail
+    assert regime((), complete=True).judge({}).verdict == "inconclusive"
     assert "A search without a witness refutes nothing" in regime((1, 2)).judge({}).detail
 
 
@@ -237,6 +238,14 @@ def test_a_rate_is_measured_in_its_regime_alone() -> None:
     assert "Power by decade: [-0.5, -0.5]" in found.detail
     short = Rate(late, lambda _: -0.5, regime=lambda _: 1e7).judge(None)
     assert (short.verdict, short.beyond_the_run, short.needs) == ("inconclusive", True, "t ≥ 1e+09, run has 1e+08")
+
+
+def test_a_lower_bound_takes_the_least_instance_of_each_size() -> None:
+    pairs = [{"d": x["d"], "f": factor} for x in SIZES for factor in (10, 1, 10)]
+    judgement = AllInstances(
+        lambda x: Series(np.array([float(x["d"] * x["f"])]), 0.0), lambda x: x["d"], lambda x: x["d"], side="lower"
+    )
+    assert judgement.judge(pairs).constant == pytest.approx(1)
 
 
 @pytest.mark.parametrize("steps", [(1, 30, 1000), (1, 10, 1000), (1, 1000)])
