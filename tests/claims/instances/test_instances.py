@@ -88,6 +88,8 @@ def test_one_instance_is_named_as_a_dataset_and_again_by_the_command_of_the_page
     assert f"marginaudit audit steep --claim warmup.step --claims {path}" in page
     assert "condition (f&#39;&#39; &lt;= H0 + H1 (f - min f) at x)" in page
     assert ">our " not in page
+    assert "Assumptions that fail" not in page
+    assert "<dt>Settings</dt>" not in page
 
 
 def test_a_control_is_counted_apart(command: Command, tmp_path: Path) -> None:
