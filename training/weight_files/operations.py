@@ -4,7 +4,6 @@ A value carries a bound on its rounding, entry by entry: of a tensor u |x|, u th
 A @ B, for errors dA and dB, |A| dB + dA |B| + dA dB. float64's own rounding of this evaluation is added.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,6 +11,8 @@ import numpy as np
 
 from marginaudit.orders import InputError
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
+
+TINY = float(np.finfo(np.float64).tiny)
 
 
 class Gradient(NamedTuple):
@@ -164,7 +165,14 @@ def root(where: str, one: Expression) -> Expression:
         a = one(leaf)
         if a.value.ndim or a.value < 0:
             raise InputError(where, got=f"sqrt of {_shapes(a)}", expected="sqrt of a number from 0 on")
-        return Value(np.array(math.sqrt(a.value)), np.array(0.0))
+        found, blur = np.sqrt(a.value), np.sqrt(a.rounding)
+        rounding = a.rounding / np.maximum(np.maximum(found, blur), TINY)
+
+        def back(gradient: Gradient) -> None:
+            least = found - rounding
+            _passed(a, gradient, 1 / (2 * found), rounding / (2 * found * least) if least > 0 else np.inf)
+
+        return _with_own_rounding(found, rounding, back)
 
     return evaluate
 

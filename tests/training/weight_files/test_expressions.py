@@ -64,6 +64,23 @@ def test_the_bound_of_a_product_and_of_the_way_back() -> None:
     assert float(found["b"].rounding[0, 0]) == pytest.approx(0.01 * 2 + 0.1, rel=1e-5, abs=0)
 
 
+@pytest.mark.parametrize(("value", "error"), [(4.0, 0.1), (0.25, 0.2), (0.0, 0.0625)])
+def test_the_bound_of_a_root_and_of_the_way_back(value: float, error: float) -> None:
+    """It covers the roots of all numbers within the error, and their slopes; beside 0 the slope has no bound."""
+    passed: list[Gradient] = []
+    expression = parse("--map", "sqrt(a)").evaluate
+    found = expression(lambda _: Value(np.array(value), np.array(error), passed.append))
+    roots = np.sqrt([max(value - error, 0), value + error])
+    assert (np.abs(roots - found.value) <= found.rounding).all()
+    assert found.rounding <= 2 * np.abs(roots - found.value).max()
+    with np.errstate(all="ignore"):
+        found.back(Gradient(np.array(1.0), np.array(0.0), U))
+        slopes = 1 / (2 * roots)
+    (back,) = passed
+    assert not np.isfinite(back.rounding) or (np.abs(slopes - back.value) <= back.rounding).all()
+    assert np.isfinite(back.rounding) == (value > error)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -71,6 +88,7 @@ def test_the_bound_of_a_product_and_of_the_way_back() -> None:
         "k.weight[0:3].T @ (q.weight + q.bias[:, None])[3:6] - 0.5 * W[1].T @ W[0]",
         "0.weight * scale @ 0.weight / scale",
         "W[0] / scale + scale",
+        "W[0] * sqrt(3 * scale) / sqrt(scale + 1)",
     ],
 )
 def test_the_way_back_is_the_gradient(text: str) -> None:
