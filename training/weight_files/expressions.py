@@ -116,6 +116,8 @@ class _Parser:
         else:
             self.kind, self.token = match.lastgroup, match[match.lastgroup]
             self.at += match.end()
+            while self.kind == "name" and self.token.endswith(".T"):  # read again as transposes
+                self.token, self.at = self.token.removesuffix(".T"), self.at - len(".T")
         return last
 
     def accept(self, *symbols: str) -> str:
@@ -179,11 +181,7 @@ class _Parser:
             found = self.sum()
             self.expect(")")
             return root(self.where, found)
-        turns = 0
-        while name.endswith(".T"):
-            name, turns = name.removesuffix(".T"), turns + 1
-        found = self.tensor(name)
-        return transposed(found) if turns % 2 else found
+        return self.tensor(name)
 
     def tensor(self, name: str) -> Expression:
         """A tensor, or a part of it if slices follow."""

@@ -36,6 +36,8 @@ def leaf(name: str) -> Value:
         ("k.weight[0:3].T @ q.weight[0:3] + k.weight[3:6].T @ q.weight[3:].T.T", K.T @ Q),
         ("-W[2, :, :]", -W[2]),
         ("W[1].T - 2 * W[0] * 1e-1", W[1].T - 0.2 * W[0]),
+        ("W[0:3].T[1] @ W.T[1].T", W.T[1] @ W.T[1].T),
+        ("W[0].T.T + W[1].T.T[0:4]", W[0] + W[1]),
         ('"blocks.0.attn/W-K".T', ODD.T),
         ("0.weight @ (0.weight + 0.weight.T)", FIRST @ (FIRST + FIRST.T)),
         ("k.weight.T @ (q.weight + q.bias[:, None])", K.T @ (Q + BIAS[:, None])),
