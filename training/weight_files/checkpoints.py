@@ -139,10 +139,6 @@ class Sources:
     where: str
     step: NDArray[np.int64]
 
-    def first(self) -> Mapping[str, Tensor]:
-        """The tensors at the first step; of arrays with a step axis, shapes without it."""
-        raise NotImplementedError
-
     def values(self, i: int, name: str) -> tuple[Floats, str]:
         """The tensor of a name at record ``i``, and its type."""
         raise NotImplementedError
@@ -197,18 +193,13 @@ class Stacked(Sources):
     def __post_init__(self) -> None:
         self._stored: dict[str, NDArray[np.generic]] = {}
 
-    def first(self) -> Mapping[str, Tensor]:
-        """The tensors without the axis of steps."""
-        return {
-            name: Tensor(one.shape[1:], one.dtype, one.stored) if self._steps(one) else one
-            for name, one in self.tensors.items()
-        }
-
     def values(self, i: int, name: str) -> tuple[Floats, str]:
         """Read a part of an array."""
         full = full_name(self.where, name, self.tensors)
         found = self.tensors[full]
-        stored = self._stored.setdefault(full, found.stored())
+        if full not in self._stored:
+            self._stored[full] = found.stored()
+        stored = self._stored[full]
         return decoded(stored[i] if self._steps(found) else stored, found.dtype), found.dtype
 
     def place(self, i: int) -> str:

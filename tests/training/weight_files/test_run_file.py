@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from marginaudit.orders import InputError
 from marginaudit.training.recorded_weights import Recorded
+from marginaudit.training.weight_files.checkpoints import Stacked
 from marginaudit.training.weight_files.run_file import RunFile, Target, Weights, read_weights
+from marginaudit.training.weight_files.tensors import Tensor
 from tests.training.weight_files.written import bfloat16, write_safetensors
 
 V = 4
@@ -80,6 +82,19 @@ def test_arrays_with_a_step_axis(tmp_path: Path) -> None:
         for i in range(5):
             np.testing.assert_allclose(found["W_kq"].weights[i], k[i].T @ q[i], rtol=1e-13)
             np.testing.assert_array_equal(found["W_ov"].weights[i], ov)
+
+
+def test_an_array_with_a_step_axis_is_read_once() -> None:
+    """Of a checkpoint of PyTorch each reading is one of the whole array."""
+    reads, array = [], RNG.normal(size=(5, V, V))
+
+    def stored() -> NDArray[Any]:
+        reads.append(1)
+        return array
+
+    source = Stacked("run", {"W": Tensor(array.shape, "float64", stored)}, np.arange(5))
+    np.testing.assert_array_equal([source.values(i, "W")[0] for i in range(5)], array)
+    assert len(reads) == 1
 
 
 def test_recorders_names_need_no_map(tmp_path: Path) -> None:
