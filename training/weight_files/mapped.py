@@ -27,7 +27,7 @@ class MappedRecord(Recorded):
     @cached_property
     def precision(self) -> str:
         """The lowest precision of the tensors."""
-        return min(self.weights.precisions.values(), key=lambda name: PRECISIONS[name][0])
+        return min(self.weights.precisions.values(), key=lambda name: PRECISIONS[name][0], default="float64")
 
     def excess(self, i: int) -> Floats:
         """Rounding of the tensors, through the rule, beyond one rounding of each entry."""
@@ -43,13 +43,10 @@ class MappedRecord(Recorded):
         """How the weights are computed."""
         return self.weights.rule
 
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the parts of tensors, as the rule writes them."""
-        return {key: self.weights.part(0, key).value.shape for key in self.rule.parsed.parts}
-
-    def part(self, i: int, key: str) -> Floats:
-        """A part of a tensor at record ``i``."""
-        return self.weights.part(i, key).value
+    @cached_property
+    def first_parts(self) -> dict[str, Floats]:
+        """Parts of tensors at the first record, as the rule writes them."""
+        return {key: self.weights.part(0, key) for key in self.rule.parsed.parts}
 
 
 class MappedMatrices:
@@ -61,12 +58,12 @@ class MappedMatrices:
 
     @cached_property
     def precisions(self) -> dict[str, str]:
-        """Precision of each tensor: its type, or the lower one that its digits show; "" without a tensor."""
+        """Precision of each tensor: its type, or the lower one that its digits show."""
         found = {}
         for name in self.rule.parsed.names:
             _, dtype = self._source.values(0, name)
             found[name] = precision_of(partial(self._every, name), dtype, dtype) if dtype in PRECISIONS else "float64"
-        return found or {"": "float64"}
+        return found
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -95,9 +92,9 @@ class MappedMatrices:
             return Value(found, np.zeros_like(found))
         return Value(found, 2.0 ** -PRECISIONS[self.precisions[name]][0] * np.abs(found))
 
-    def part(self, i: int, key: str) -> Value:
+    def part(self, i: int, key: str) -> Floats:
         """A part of a tensor at record ``i``."""
-        return self.rule.parsed.part(lambda name: self._tensor(i, name), key)
+        return self.rule.parsed.part(lambda name: self._tensor(i, name), key).value
 
     def trained_parts(self, step: NDArray[np.int64]) -> MappedRecord | None:
         """See `MappedRecord.trained_parts`."""
@@ -115,8 +112,8 @@ class MappedMatrices:
         return MappedRecord(step, MappedMatrices(rule, self._source))  # type: ignore[arg-type]
 
     def _moves(self, key: str) -> bool:
-        first = self.part(0, key).value
-        return any(not np.array_equal(first, self.part(i, key).value) for i in range(1, len(self)))
+        first = self.part(0, key)
+        return any(not np.array_equal(first, self.part(i, key)) for i in range(1, len(self)))
 
     def _every(self, name: str) -> Iterator[Floats]:
         return (self._source.values(i, name)[0] for i in range(len(self)))

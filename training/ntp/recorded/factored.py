@@ -3,7 +3,7 @@
 The weights are then the trained tensors, in one row, and their gradient follows from that in W_kq by the chain rule.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -27,20 +27,20 @@ class FactoredStage(Stage):
         The trained parts, in the order of the row.
     """
 
-    record: MappedRecord | None = None
-    parts: tuple[str, ...] = ()
+    record: MappedRecord = field(kw_only=True)
+    parts: tuple[str, ...] = field(kw_only=True)
 
     def gradient(self, W: Floats, weights: Floats | None = None) -> TextbookGradient:
         """The gradient at the parts W, shape (1, numbers)."""
-        if self.record is None or not isinstance(self.loss, Stage2Loss):
+        if not isinstance(self.loss, Stage2Loss):
             raise TypeError("no parts of W_kq")
-        shapes, parsed = self.record.shapes(), self.record.rule.parsed
-        terms = 2 + max(max(shape, default=1) for shape in shapes.values())
+        given, parsed = self.record.first_parts, self.record.rule.parsed
+        terms = 2 + max(max(one.shape, default=1) for one in given.values())
         own = dict(zip(self.parts, self.split(W), strict=True))
         found: dict[str, Gradient] = {}
 
         def part(key: str) -> Value:
-            value = own[key] if key in own else self.record.part(0, key)  # type: ignore[union-attr]
+            value = own.get(key, given[key])
             return Value(value, terms * self.u * np.abs(value), lambda of: self._add(found, key, of))
 
         value, off, back = parsed.of_parts(part)
@@ -59,7 +59,7 @@ class FactoredStage(Stage):
 
     def split(self, row: Floats) -> list[Floats]:
         """The parts in a row."""
-        shapes = [self.record.shapes()[key] for key in self.parts] if self.record else []
+        shapes = [self.record.first_parts[key].shape for key in self.parts]
         ends = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
         return [one.reshape(shape) for one, shape in zip(np.split(row.ravel(), ends), shapes, strict=True)]
 
@@ -74,10 +74,8 @@ def factored(stage: Stage, record: Recorded) -> tuple[FactoredStage, Recorded, s
     if not isinstance(record, MappedRecord) or (trained := record.trained_parts()) is None:
         return None
     given = {one.name: getattr(stage, one.name) for one in fields(Stage)}
-    parts = tuple(trained.rule.parsed.parts)
-    found = FactoredStage(**given, record=record, parts=parts)
-    words = f"trained as {record.rule.text.partition('=')[2].strip()}"
-    return replace(found, u=stage.u), trained, words
+    found = FactoredStage(**given, record=record, parts=tuple(trained.rule.parsed.parts))
+    return found, trained, f"trained as {record.rule.text.partition('=')[2].strip()}"
 
 
 def by_part(stage: FactoredStage, lr: float) -> Rule:
