@@ -101,13 +101,14 @@ def map_file(path: Path) -> Path:
     >>> map_file(Path("runs/ckpts"))
     PosixPath('runs/ckpts.map')
     """
-    return path.with_name(f"{path.name}.map")
+    named = path if path.name else path.absolute()
+    return named.parent / f"{named.name}.map"
 
 
 def saved_lines(path: Path) -> list[str] | None:
     """Lines of the map beside the weights; None without one."""
     beside = map_file(path)
-    if not path.name or not beside.is_file():
+    if not beside.is_file():
         return None
     try:
         return file_content(beside, "a map").decode().splitlines()

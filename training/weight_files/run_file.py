@@ -97,8 +97,11 @@ class RunFile(PathLike[str]):
 
     def by_head(self) -> list["RunFile"]:
         """A run for each head of the map, and for the sum of the heads' W_ov; the run itself without heads."""
-        lines = self.rules or saved_lines(self.path) or ()
-        return [replace(self, quantity=one) for one in quantities(lines)]
+        return [replace(self, quantity=one) for one in quantities(self._lines())]
+
+    def _lines(self) -> list[str]:
+        """The lines of the map, given or saved beside the file; [] without any."""
+        return [*(self.rules or saved_lines(self.path) or ())]
 
     def digest(self) -> str:
         """SHA-256 of file and map; of a folder, of names with contents, or above 2 GB with sizes and times.
@@ -108,7 +111,7 @@ class RunFile(PathLike[str]):
         OSError
             A file cannot be read.
         """
-        lines = [*(self.rules or saved_lines(self.path) or ())]
+        lines = self._lines()
         lines += [f"--head {self.head}"] * bool(self.head) + [self.quantity] * bool(self.quantity)
         if self.path.is_file() and not lines:
             return _digest(self.path)
@@ -140,10 +143,9 @@ class RunFile(PathLike[str]):
 
     def map(self, targets: Mapping[str, Target]) -> tuple[Rule, ...]:
         """The rules of the head, of those given or saved beside the file; () without any."""
-        lines, where = (self.rules, "--map") if self.rules else (saved_lines(self.path), f"{self.path}.map")
-        if lines is None:
-            return ()
-        return tuple(rules_of(self.quantity, parse_map(shown_path(where), lines, tuple(targets))))
+        where = "--map" if self.rules else shown_path(map_file(self.path))
+        lines = self.rules or saved_lines(self.path)
+        return () if lines is None else tuple(rules_of(self.quantity, parse_map(where, lines, tuple(targets))))
 
 
 def _digest(file: Path) -> str:

@@ -168,6 +168,13 @@ def test_a_map_saved_beside_the_file_is_used(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".*"))
 
 
+def test_the_map_of_the_current_folder_is_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (one,) = factors(1)
+    monkeypatch.chdir(write_safetensors(tmp_path / "ckpts" / "0.safetensors", one).parent)
+    assert RunFile(Path(), (RULE,)).save_map() == tmp_path / "ckpts.map"
+    np.testing.assert_allclose(W_kq(Path()).weights[0], product(one), rtol=1e-14)
+
+
 def test_the_digest_depends_on_head_and_quantity(tmp_path: Path) -> None:
     path = write_safetensors(tmp_path / "1.safetensors", {"W_kq": np.zeros((V, V))})
     runs = [RunFile(path), RunFile(path, head="given"), RunFile(path, quantity="W_kq[0]"), RunFile(path, ("W_kq = W",))]
