@@ -50,7 +50,7 @@ class PerStep:
 
     def weights(self) -> Floats | None:
         """Weights of the classes in the step after ``t``."""
-        return None if self.samples is None else self.samples[min(self.t, len(self.samples) - 1)]
+        return None if self.samples is None else self.samples[self.t]
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,8 +51,9 @@ class Trajectory:
         """Weights of the classes of samples in each minibatch, shape (steps, classes); None without any."""
         if self.batch is None:
             return None
-        classes = class_of_samples(dataset)[self.batch]
-        found = np.zeros((len(classes), int(class_of_samples(dataset).max()) + 1))
+        of_class = class_of_samples(dataset)
+        classes = of_class[self.batch]
+        found = np.zeros((len(classes), int(of_class.max()) + 1))
         np.add.at(found, (np.arange(len(classes))[:, np.newaxis], classes), 1 / classes.shape[1])
         return found
 
@@ -88,7 +89,7 @@ def _batch(
 ) -> NDArray[np.int64] | None:
     if batch is None or second is None:
         return None
-    last, N = int(second.step[-1]), dataset.N
+    last, N = max(1, int(second.step[-1])), dataset.N
     if batch.dtype.kind not in "iu" or batch.ndim != 2 or len(batch) < last or batch.shape[1] == 0:
         got = f"{batch.dtype} of shape {batch.shape}"
         raise InputError(where, got=got, expected=f"integers of shape ({last}, size): the samples of each step")

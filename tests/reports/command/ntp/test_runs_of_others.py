@@ -243,6 +243,8 @@ def test_minibatches_that_were_recorded(command: Command) -> None:
     ):
         np.savez("bad.npz", allow_pickle=False, **kept | {"batch": batch})
         assert said in command.refused("conform", "example-1", "bad.npz")
+    np.savez("bad.npz", allow_pickle=False, step2=[0], W_kq=kept["W_kq"][:1], batch=BATCH[:0])
+    assert "batch: got int64 of shape (0, 8), expected" in command.refused("conform", "example-1", "bad.npz")
 
 
 @pytest.mark.parametrize(
