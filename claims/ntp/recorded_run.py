@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,7 +13,7 @@ from marginaudit.claims.claim import BeyondTheRun
 from marginaudit.claims.ntp.config import Config, RecordedConfig
 from marginaudit.claims.ntp.run import Run
 from marginaudit.claims.ntp.solving import trainable
-from marginaudit.orders import InputError, counted, printable, shown_path
+from marginaudit.orders import InputError, counted, printable
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.departure import Departure
 from marginaudit.training.ntp import Progress, Stage1, Stage2, Training
@@ -243,7 +243,7 @@ def conformity(
     recorded, steps1 = trajectory.stage1, config.steps1 if trajectory.head == "trained" else None
     if steps1 is not None and recorded is not None and steps1 not in recorded.step:
         got = f"no record of step {steps1}, from which W_ov was frozen"
-        raise InputError(f"{shown_path(fspath(file))}: step1", got=got, expected="one of its steps, or no stage 1")
+        raise InputError(f"{as_run_file(file).where}: step1", got=got, expected="one of its steps, or no stage 1")
     return _compared(data, file, trajectory, progress, steps1)
 
 
@@ -259,8 +259,8 @@ def _compared(
     after = STEPS1 if steps1 is None else steps1
     assumed = f", W_ov being Algorithm 1's after {after} steps" if found[0].stage == 2 else ""
     assumed = {"given": ", W_ov as given", "joint": ""}.get(trajectory.head, assumed)
-    frozen = trajectory.head == "trained"
-    return Conformity(printable(data.name), as_run_file(file).label, found, "Algorithm 1", _place, assumed, not frozen)
+    carried = trajectory.head != "trained"
+    return Conformity(printable(data.name), as_run_file(file).label, found, "Algorithm 1", _place, assumed, carried)
 
 
 def _place(at: Departure) -> str:

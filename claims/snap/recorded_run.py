@@ -1,7 +1,7 @@
 """Recorded run on sequence classes from elsewhere: judged by its file alone, and compared with Lemma 1's SGD."""
 
 from collections.abc import Callable
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,7 +13,7 @@ from marginaudit.claims.snap.config import ClassConfig, RecordedClassConfig
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.snap.training import dominant
 from marginaudit.claims.values.json_data import finite
-from marginaudit.orders import InputError, printable, shown_path
+from marginaudit.orders import InputError, printable
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.departure import Departure
 from marginaudit.training.snap.recorded.conformity import compared_classes
@@ -128,7 +128,7 @@ def conformity(
     M = dataset.M
     if decoder.weights.shape[1] != M:
         expected = f"(n, {M}, {M}), as a step moves the decoder"
-        raise InputError(f"{shown_path(fspath(file))}: Y", got=f"shape {decoder.weights.shape}", expected=expected)
+        raise InputError(f"{as_run_file(file).where}: Y", got=f"shape {decoder.weights.shape}", expected=expected)
     found = compared_classes(dataset, decoder, attention, config.eta_Y, config.eta_Z, progress)
     algorithm = "SGD on one sequence a step"
     return Conformity(printable(dataset.name), as_run_file(file).label, tuple(found), algorithm, _place, carried=True)
