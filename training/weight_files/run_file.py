@@ -48,14 +48,13 @@ HALF = ("bfloat16", "float16")
 MOST_HASHED = 2_000_000_000
 """Largest folder of which all contents are hashed, in bytes."""
 
-NO_TENSOR = Tensor((), "float64", lambda: np.zeros(()))
-
 
 class Target(NamedTuple):
-    """A matrix of an algorithm: the name of its array of steps, and its possible shapes."""
+    """A matrix of an algorithm: the name of its array of steps, its possible shapes, and whether it may lack steps."""
 
     clock: str
     shapes: tuple[tuple[int, int], ...]
+    fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -202,10 +201,10 @@ def _by_name(
         if name not in known:
             raise InputError(where, got=f"an array {shown(name)}", expected=f"only {', '.join(known)}")
     arrays = {name: _single(one) for name, one in tensors.items()}
-    if run.head == "given" and len(tensors.get("W_ov", NO_TENSOR).shape) == 2:
-        arrays |= {"W_ov": arrays["W_ov"][np.newaxis], "step1": np.array([0])}
     records = {}
     for name, one in targets.items():
+        if one.fixed and name in arrays and arrays[name].ndim == 2:
+            arrays |= {name: arrays[name][np.newaxis], one.clock: np.array([0])}
         if {one.clock, name} & set(arrays):
             found = recorded(where, arrays, one.clock, name, *one.shapes)
             half = tensors[name].dtype if tensors[name].dtype in HALF else None
@@ -230,10 +229,10 @@ def _mapped(
     rules = rules or _unmapped(run.where, targets, source.first() if source else tensors)
     records = {}
     for rule in rules:
-        clock, shapes = targets[rule.target]
-        of = source or _stacked(run.where, tensors, clock) or Folder(run.where, checkpoints(run.path))
+        target = targets[rule.target]
+        of = source or _stacked(run.where, tensors, target.clock) or Folder(run.where, checkpoints(run.path))
         record = MappedRecord(of.step, MappedMatrices(rule, of))  # type: ignore[arg-type]
-        records[rule.target] = checked(run.where, record, clock, rule.target, *shapes)
+        records[rule.target] = checked(run.where, record, target.clock, rule.target, *target.shapes)
     clocks = [record.step for record in records.values()]
     return Weights(records, {}, {}, one_clock=all(np.array_equal(clocks[0], step) for step in clocks))
 

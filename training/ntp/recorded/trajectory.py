@@ -68,7 +68,7 @@ def read_trajectory(file: str | PathLike[str], dataset: Dataset) -> Trajectory:
     """
     run = as_run_file(file)
     V, d = dataset.embeddings.shape
-    targets = {"W_ov": Target("step1", ((V, d),)), "W_kq": Target("step2", ((d, d),))}
+    targets = {"W_ov": Target("step1", ((V, d),), fixed=run.head == "given"), "W_kq": Target("step2", ((d, d),))}
     found = read_weights(run, targets, ("lr1", "lr2"), ("batch",))
     records, scalars = found.records, found.scalars
     first, second = records.get("W_ov"), records.get("W_kq")
