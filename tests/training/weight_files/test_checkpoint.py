@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from marginaudit.orders import InputError
 from marginaudit.training.weight_files import checkpoint
 from marginaudit.training.weight_files.checkpoints import read_tensors
 from marginaudit.training.weight_files.tensors import Tensor, decoded
+from tests.training.weight_files.damage import damaged, damages, error_of
 
 FOLDER = Path(__file__).parent / "checkpoints"
 
@@ -142,19 +142,8 @@ def test_a_missing_storage_is_refused(tmp_path: Path) -> None:
 GOOD = (FOLDER / "iter-1.pth").read_bytes()
 
 
-@given(changed=st.lists(st.tuples(st.integers(0, len(GOOD) - 1), st.integers(0, 255)), max_size=8))
-def test_damaged_files_end_in_one_line(
-    tmp_path_factory: pytest.TempPathFactory, changed: list[tuple[int, int]]
-) -> None:
-    content = bytearray(GOOD)
-    for place, byte in changed:
-        content[place] = byte
+@given(changed=damages(GOOD))
+def test_damaged_files_end_in_one_line(tmp_path_factory: pytest.TempPathFactory, changed: dict[int, int]) -> None:
     path = tmp_path_factory.getbasetemp() / "damaged.pth"
-    path.write_bytes(content)
-    said = ""
-    try:
-        for one in read_tensors(path).values():
-            one.stored()
-    except InputError as error:
-        said = str(error)
-    assert said.isprintable()
+    path.write_bytes(damaged(GOOD, changed))
+    assert error_of(path).isprintable()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from marginaudit.orders import InputError
 from marginaudit.training.weight_files.checkpoints import read_tensors
 from marginaudit.training.weight_files.tensors import decoded
+from tests.training.weight_files.damage import damaged, damages, error_of
 from tests.training.weight_files.written import bfloat16, write_safetensors
 
 FILE = Path(__file__).parent / "checkpoints" / "kinds.safetensors"
@@ -70,22 +71,10 @@ def test_what_is_refused(entry: dict[str, object], said: str, tmp_path: Path) ->
 GOOD = FILE.read_bytes()
 
 
-@given(
-    changed=st.lists(st.tuples(st.integers(0, len(GOOD) - 1), st.integers(0, 255)), max_size=8),
-    end=st.integers(len(GOOD) // 2, len(GOOD)),
-)
+@given(changed=damages(GOOD), end=st.integers(len(GOOD) // 2, len(GOOD)))
 def test_damaged_files_end_in_one_line(
-    tmp_path_factory: pytest.TempPathFactory, changed: list[tuple[int, int]], end: int
+    tmp_path_factory: pytest.TempPathFactory, changed: dict[int, int], end: int
 ) -> None:
-    content = bytearray(GOOD)
-    for place, byte in changed:
-        content[place] = byte
     path = tmp_path_factory.getbasetemp() / "damaged.safetensors"
-    path.write_bytes(content[:end])
-    said = ""
-    try:
-        for one in read_tensors(path).values():
-            one.stored()
-    except InputError as error:
-        said = str(error)
-    assert said.isprintable()
+    path.write_bytes(damaged(GOOD, changed)[:end])
+    assert error_of(path).isprintable()
