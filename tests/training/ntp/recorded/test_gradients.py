@@ -295,3 +295,15 @@ def test_the_bar_of_momentum_is_what_changes_that_are_off_by_theirs_may_add(beta
     for t in range(3):
         farthest = max(abs(steps[t][0] - exact[t][0]).item() for steps in found)
         assert farthest == exact[t][1]
+
+
+def test_the_bound_covers_weights_known_up_to_an_error() -> None:
+    """Other weights within the error, at the ends; the bound is at most 100 times too wide."""
+    loss, u, random = Stage2Loss(EMBEDDED), 2.0**-53, np.random.default_rng(0)
+    W_ov, W = weights(EMBEDDED, 1.0, np.float64)
+    off = np.full_like(W, 1e-6)
+    value, bound = loss.gradient(W_ov, W, u, off=off)
+    others = [loss.gradient(W_ov, W + off * random.choice((-1, 1), W.shape), u).value for _ in range(50)]
+    apart = np.abs(np.array(others) - value).max(axis=0)
+    assert (apart <= bound).all()
+    assert apart.max() > bound.max() / 100

@@ -17,6 +17,7 @@ from marginaudit.training.ntp.recorded import measurement
 from marginaudit.training.ntp.recorded.comparison import compared
 from marginaudit.training.ntp.recorded.measurement import recorded_training
 from marginaudit.training.ntp.recorded.trajectory import read_trajectory
+from marginaudit.training.weight_files.run_file import RunFile
 from tests.oracle.descent import Matrix
 from tests.training.ntp.naive import both_stages, off_direction
 from tests.training.ntp.recorded.program import Mistake, run
@@ -227,3 +228,21 @@ def test_a_stage_2_on_another_stage_1_is_measured_by_itself(tmp_path: Path) -> N
     both = compared(ONE_HOT, read_trajectory(tmp_path / "run.npz", ONE_HOT))
     assert [one.departs_at is None for one in both] == [False, True]
     assert found.stage2.distance_error[1:] == pytest.approx(2.0**-24, rel=1e-3, abs=0)
+
+
+def test_error_bars_of_a_product_cover_the_rounding_of_both_factors(tmp_path: Path) -> None:
+    """W_kq = k^T q, entries of k and q much larger than its own, in float32 beside the product before rounding."""
+    random = np.random.default_rng(0)
+    W, k = random.normal(size=(6, 4, 4)).cumsum(axis=0), np.broadcast_to(np.eye(4) + 1e4, (6, 4, 4))
+    head, step = random.normal(size=(4, 4)), np.arange(6)
+    np.savez(tmp_path / "exact.npz", allow_pickle=False, step2=step, W_kq=W, W_ov=head)
+    factors = {"k": k.astype(np.float32), "q": np.linalg.solve(k[0].T, W).astype(np.float32)}
+    np.savez(tmp_path / "wide.npz", allow_pickle=False, step=step, head=head, **factors)
+    both = []
+    for name, rules in (("exact", ()), ("wide", ("W_kq = k.T @ q", "W_ov = head"))):
+        run = read_trajectory(RunFile(tmp_path / f"{name}.npz", rules, "given"), ONE_HOT)
+        both.append(recorded_training(ONE_HOT, run, compared(ONE_HOT, run), None, solve_kq(ONE_HOT)).stage2)
+    exact, wide = both
+    apart = np.abs(exact.distance - wide.distance)
+    assert (apart <= exact.distance_error + wide.distance_error).all()
+    assert apart.max() > wide.distance_error.max() / 1000

@@ -9,7 +9,9 @@ import pytest
 from marginaudit.orders import InputError
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.snap.recorded import trajectory as recorded
+from marginaudit.training.snap.recorded.step import steps
 from marginaudit.training.snap.recorded.trajectory import read_class_trajectory
+from marginaudit.training.weight_files.run_file import RunFile
 
 DATA = SequenceClasses.from_weights("two", 9, [("m", "p", {"a": 3, "the": 4}), ("n", "q", {"the": 1})])
 
@@ -36,6 +38,23 @@ def test_z_by_query_and_token_with_the_rounding_of_the_file(tmp_path: Path) -> N
     assert (found.z.error[1] / found.z.value[1]).tolist() == [2.0**-24] * 3
     assert (found.spans.tolist(), found.z_dot.value.tolist()) == ([2], [[4.5, 4.5, 4.5]])
     assert (found.precision, found.starts_at_zero) == ("float32", False)
+
+
+def test_a_product_has_the_rounding_of_both_factors(tmp_path: Path) -> None:
+    """z and the steps of Z, entries of whose factors are much larger than its own."""
+    random = np.random.default_rng(0)
+    a = np.array([1e4, -1e4]) + random.normal(size=(3, 2, 2))
+    b = 1 + random.normal(size=(3, 2, 9)) * 1e-4
+    single = {"a": a.astype(np.float32), "b": b.astype(np.float32)}
+    run = RunFile(written(tmp_path, good(step=np.arange(3), Z=None, **single)), ("Y = Y", "Z = a @ b"))
+    found = read_class_trajectory(run, DATA)
+    apart = np.abs(found.z.value - (a @ b)[:, [0, 0, 1], [0, 1, 1]])
+    assert (apart <= found.z.error).all()
+    assert apart.max() > found.z.error.max() / 20
+    changes = [step.Z for _, step in steps(*recorded.read_weights(run, DATA))]
+    assert len(changes) == 2
+    for change, exact in zip(changes, np.diff(a @ b, axis=0), strict=True):
+        assert (np.abs(change.by - exact) <= change.written).all()
 
 
 @pytest.mark.parametrize("rows", [9, 2])
