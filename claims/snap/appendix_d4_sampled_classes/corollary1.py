@@ -35,7 +35,12 @@ from marginaudit.claims.snap.appendix_d4_sampled_classes.decoder import (
     size_of,
 )
 from marginaudit.claims.snap.appendix_d4_sampled_classes.enough_steps import MAY_BE_UNDRAWN, enough, no_transition
-from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import DELTAS, deviation_shape, drawn, quantile_along
+from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import (
+    DELTAS,
+    deviation_shape,
+    first_sigma,
+    quantile_along,
+)
 from marginaudit.claims.snap.chances import Chances, Missed, chances, rarely
 from marginaudit.claims.snap.conditions import RANGE_R, THEOREM_5, first_of, no_inverse, one_class, outside_range_r
 from marginaudit.claims.snap.readings import H_STAR, PAGE, SOURCE, variant
@@ -80,15 +85,14 @@ def sigmas(run: ClassRun, delta: float, *, late: bool, any_delta: bool = False) 
     BeyondTheRun
         The run records no N that the statement covers.
     """
-    found = drawn(run, stepped_fluctuation)
-    step = found.step
+    step, found = first_sigma(run, stepped_fluctuation)
     kept = step >= (late_from(run, delta, step) if late else 0)
     if not any_delta:
         kept &= covered(step, run.K, delta)
     if not kept.any():
         also = " and N >> K(sqrt(N ln(1/delta)) + 2(1+omega_1) ln M/eta_Y)" if late else ""
         raise BeyondTheRun(f"N-bar >> Delta{also} is not met by t = {step[-1]}")
-    return quantile_along(step[kept], found.sigma[:, kept], delta)
+    return quantile_along(step[kept], found[:, kept], delta)
 
 
 def late_from(run: ClassRun, delta: float, N: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import ArrayLike, NDArray
 
+from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import Series, by_formula, series
 from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import DELTAS
 from marginaudit.claims.snap.conditions import least_rate
@@ -20,8 +21,6 @@ RESIDUALS = 10.0 ** np.arange(1, 8)
 LARGE_M = 10**9
 """M of the sweep along eta_Y: large enough for many decades of eta_Y in range R."""
 
-HALVINGS = 64
-"""Bisections, enough to find a whole number in float64."""
 
 EVIDENCE = 10.0 ** np.arange(9)
 """ln(1/delta)."""
@@ -72,8 +71,10 @@ def largest_residual(run: ClassRun) -> float:
 def epochs(S: NDArray[np.float64], K: int, delta: float = STRICTEST) -> NDArray[np.float64]:
     """The least N after which each class has S steps with probability 1 - delta by the union bound."""
     low, high = S - 1, 4 * K * (S + 100)
-    for _ in range(HALVINGS):
-        middle = np.floor((low + high) / 2)
+    before = np.full_like(low, np.nan)
+    while not np.array_equal(low + high, before, equal_nan=True):
+        before = low + high
+        middle = np.floor(before / 2)
         fewer = scipy.special.betainc(middle - S + 1, S, 1 - 1 / K)  # P(Binomial(N, 1/K) < S)
         done = K * fewer <= delta
         low, high = np.where(done, low, middle), np.where(done, middle, high)
@@ -129,6 +130,7 @@ def least_for_any(run: ClassRun, delta: float) -> float:
     return 8 * run.K * log(run.K / delta)
 
 
+@once_a_run
 def steps_enough(run: ClassRun, least_for: Callable[[ClassRun, float], float]) -> tuple[Series, NDArray[np.float64]]:
     """N until all residuals are epsilon by the union bound, and its proved upper bound.
 

@@ -1,7 +1,6 @@
 """Theta and sigma over many seeds of SGD, and their quantiles as series."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,24 +23,6 @@ NUMBERS = 2_000_000
 """Most counts sampled."""
 
 
-@dataclass(frozen=True)
-class SeedFluctuations:
-    """theta and sigma of every seed at recorded t >> K^2.
-
-    Attributes
-    ----------
-    step : (records,) array
-    theta : Approximation, shape (seeds, records)
-        The largest |theta_n|.
-    sigma : Approximation, shape (seeds, records)
-        |sigma| of the first class. All classes have the same distribution.
-    """
-
-    step: NDArray[np.int64]
-    theta: Approximation
-    sigma: Approximation
-
-
 @once_a_run
 def late_counts(run: ClassRun) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Recorded t >> K^2, and the class counts of many seeds at each."""
@@ -51,13 +32,20 @@ def late_counts(run: ClassRun) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 @once_a_run
-def drawn(run: ClassRun, law: FluctuationLaw) -> SeedFluctuations:
-    """theta and sigma of many seeds."""
+def largest_theta(run: ClassRun, law: FluctuationLaw) -> tuple[NDArray[np.int64], Approximation]:
+    """Recorded t >> K^2, and the largest |theta_n| of many seeds at each, shape (seeds, records)."""
     steps, counts = late_counts(run)
-    at = law(counts, run.M, run.eta_Y)
-    return SeedFluctuations(
-        steps, largest(at.theta), Approximation(np.abs(at.sigma.value[..., 0]), at.sigma.error[..., 0])
-    )
+    return steps, largest(law(counts, run.M, run.eta_Y).theta)
+
+
+@once_a_run
+def first_sigma(run: ClassRun, law: FluctuationLaw) -> tuple[NDArray[np.int64], Approximation]:
+    """Recorded t >> K^2, and |sigma| of the first class of many seeds at each, shape (seeds, records).
+
+    All classes have the same distribution.
+    """
+    steps, counts = late_counts(run)
+    return steps, largest(law(counts, run.M, run.eta_Y, slice(1)).sigma)
 
 
 def quantile_along(step: NDArray[np.int64], of: Approximation, delta: float) -> Series:

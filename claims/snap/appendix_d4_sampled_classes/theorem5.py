@@ -18,7 +18,12 @@ from marginaudit.claims.snap.appendix_d4_sampled_classes.decoder import (
     rows_at,
     size_of,
 )
-from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import DELTAS, deviation_shape, drawn, quantile_along
+from marginaudit.claims.snap.appendix_d4_sampled_classes.quantiles import (
+    DELTAS,
+    deviation_shape,
+    largest_theta,
+    quantile_along,
+)
 from marginaudit.claims.snap.conditions import (
     RANGE_R,
     THEOREM_5,
@@ -63,8 +68,8 @@ def _with_steps(run: ClassRun) -> Series:
 
 def thetas(run: ClassRun, delta: float, law: FluctuationLaw) -> Series:
     """The (1-delta)-quantile of max |theta_n|, along N."""
-    found = drawn(run, law)
-    return quantile_along(found.step, found.theta, delta)
+    step, found = largest_theta(run, law)
+    return quantile_along(step, found, delta)
 
 
 def explicit(delta: float) -> Callable[[ClassRun, NDArray[np.float64]], NDArray[np.float64]]:

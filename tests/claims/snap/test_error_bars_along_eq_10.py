@@ -257,7 +257,7 @@ def test_bars_of_quantiles_over_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     found = quantile_along(np.array([4]), Approximation(value[:, None], error[:, None]), 0.01)
     assert (found.value.tolist(), found.radius.tolist()) == ([(1964 + 1992) / 2], [(1992 - 1964) / 2 + 3])
     sigma = Approximation(value[:, None], error[:, None])
-    monkeypatch.setattr(corollary1, "drawn", lambda *_: SimpleNamespace(step=np.array([4]), sigma=sigma))
+    monkeypatch.setattr(corollary1, "first_sigma", lambda *_: (np.array([4]), sigma))
     np.testing.assert_array_equal(
         corollary1.sigmas(run("snap-symmetric"), 0.01, late=False, any_delta=True).radius, found.radius
     )

@@ -1,16 +1,30 @@
 """Sampling of the classes of batch-1 steps."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marginaudit.orders.arrays import Floats, Integers
+from marginaudit.orders.arrays import Floats, Integers, read_only
 
 
-def generators(seeds: int, entropy: int) -> list[np.random.Generator]:
-    """One generator per seed, spawned from one SeedSequence: generator i is the same for any number of seeds."""
-    return [np.random.default_rng(child) for child in np.random.SeedSequence(entropy).spawn(seeds)]
+def generators(seeds: int, entropy: int) -> Iterator[np.random.Generator]:
+    """The states of one generator, one per seed, each in use until the next.
+
+    They are spawned from one SeedSequence: state i is the same for any number of seeds.
+    """
+    rng = np.random.default_rng(entropy)
+    for state in _states(seeds, entropy):
+        rng.bit_generator.state = state
+        yield rng
+
+
+@lru_cache(maxsize=4)
+def _states(seeds: int, entropy: int) -> list[Mapping[str, Any]]:
+    """First states of spawned generators; to spawn one takes as long as two draws of all its counts."""
+    return [np.random.default_rng(child).bit_generator.state for child in np.random.SeedSequence(entropy).spawn(seeds)]
 
 
 def class_sequences(steps: int, frequency: ArrayLike, seeds: int, entropy: int) -> Integers:
@@ -37,7 +51,7 @@ def class_sequences(steps: int, frequency: ArrayLike, seeds: int, entropy: int) 
 
 
 def class_counts(at: Sequence[int], frequency: ArrayLike, seeds: int, entropy: int) -> Integers:
-    """Counts of each class in the first t steps, shape (seeds, records, classes).
+    """Counts of each class in the first t steps, shape (seeds, records, classes); the last result is cached.
 
     Between recorded steps the counts grow by one multinomial draw: the same law as single draws, at a cost independent
     of t. A path is reproducible only with equal recorded steps.
@@ -57,12 +71,18 @@ def class_counts(at: Sequence[int], frequency: ArrayLike, seeds: int, entropy: i
     [[10, 1000000000000000000], [10, 1000000000000000000], [10, 1000000000000000000]]
     """
     p = _require_frequency(frequency)
+    return _counts(tuple(at), tuple(p.tolist()), seeds, entropy)
+
+
+@lru_cache(maxsize=1)
+def _counts(at: tuple[int, ...], p: tuple[float, ...], seeds: int, entropy: int) -> Integers:
+    """`class_counts`, which the runs of one dataset at several step sizes share."""
     steps = np.asarray(at, dtype=np.int64)
     gaps = steps - np.concatenate([[0], steps[:-1]])
     if (gaps < 0).any():
         raise ValueError(f"at: got {list(at)}, expected steps from 0 on that do not decrease")
     drawn = [rng.multinomial(gaps, p) for rng in generators(seeds, entropy)]
-    return np.cumsum(np.array(drawn, dtype=np.int64).reshape(seeds, len(gaps), len(p)), axis=1)
+    return read_only(np.cumsum(np.array(drawn, dtype=np.int64).reshape(seeds, len(gaps), len(p)), axis=1))
 
 
 def _require_frequency(frequency: ArrayLike) -> Floats:

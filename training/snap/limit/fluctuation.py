@@ -1,8 +1,7 @@
 """Deviations theta and sigma of the classes' rows from the row at the mean count (Corollary 1); Y by Theorem 5."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,11 +36,17 @@ class Fluctuation:
     sigma: Approximation
 
 
-FluctuationLaw: TypeAlias = Callable[[ArrayLike, int, float], Fluctuation]
-"""Function from counts, M and eta_Y to theta and sigma."""
+EVERY = slice(None)
 
 
-def fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
+class FluctuationLaw(Protocol):
+    """Function from counts, M and eta_Y to theta and sigma, of every class or of some."""
+
+    def __call__(self, counts: ArrayLike, M: int, eta_Y: float, of: slice = EVERY) -> Fluctuation:
+        """Fluctuation of the classes ``of``; the mean is that of all."""
+
+
+def fluctuation(counts: ArrayLike, M: int, eta_Y: float, of: slice = EVERY) -> Fluctuation:
     """Theta and sigma of SGD with the modified gradient: rows at h*(N_n), the mean at h(N-bar).
 
     Parameters
@@ -50,6 +55,8 @@ def fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
         N_n, with at least one step in total.
     M : int
         Tokens in the vocabulary.
+    of : slice
+        Classes with rows in the result.
 
     Raises
     ------
@@ -60,17 +67,17 @@ def fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
     >>> found.theta.value.round(6).tolist(), found.sigma.value.round(6).tolist()
     ([[0.031609, -0.031802]], [[-0.250658, 0.329657]])
     """
-    return _of_rows(h_star(counts, M, eta_Y).level, continuous(_mean_steps(counts), M, eta_Y))
+    return _of_rows(h_star(np.asarray(counts)[..., of], M, eta_Y).level, continuous(_mean_steps(counts), M, eta_Y))
 
 
-def continuous_fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
+def continuous_fluctuation(counts: ArrayLike, M: int, eta_Y: float, of: slice = EVERY) -> Fluctuation:
     """`fluctuation` as printed in eqs. 66 to 71, with the rows at h(N_n)."""
-    return _of_rows(continuous(counts, M, eta_Y), continuous(_mean_steps(counts), M, eta_Y))
+    return _of_rows(continuous(np.asarray(counts)[..., of], M, eta_Y), continuous(_mean_steps(counts), M, eta_Y))
 
 
-def stepped_fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
+def stepped_fluctuation(counts: ArrayLike, M: int, eta_Y: float, of: slice = EVERY) -> Fluctuation:
     """`fluctuation` with h*(N-bar) in place of h(N-bar) as the mean."""
-    return _of_rows(h_star(counts, M, eta_Y).level, h_star(_mean_steps(counts), M, eta_Y).level)
+    return _of_rows(h_star(np.asarray(counts)[..., of], M, eta_Y).level, h_star(_mean_steps(counts), M, eta_Y).level)
 
 
 def _mean_steps(counts: ArrayLike) -> Floats:

@@ -25,6 +25,9 @@ SMALL = 0.01
 
 STATE = 5
 
+BETWEEN = 4096
+"""Steps between states that are cached unasked, so that later steps start from near."""
+
 
 @compiled
 def take(at: NDArray[np.int64], known: NDArray[np.int64], per_step: float, others: float, states: Floats) -> None:
@@ -156,6 +159,8 @@ class StateCache:
         step, states = self._known
         new = np.setdiff1d(at, step, assume_unique=True)
         if len(new):
+            passed = np.arange(step[-1] // BETWEEN + 1, new[-1] // BETWEEN + 1) * BETWEEN
+            new = np.union1d(new, np.setdiff1d(passed, step, assume_unique=True))
             before = np.searchsorted(step, new) - 1
             found = states[before]
             take(new, step[before], self._per_step, self._others, found)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from marginaudit.training.snap.counts.drawn import class_counts, class_sequences
+from marginaudit.training.snap.counts.drawn import class_counts, class_sequences, generators
 from tests.training.snap.dense import counts_of
 
 FREQUENCY = [0.5, 0.3, 0.2]
@@ -32,6 +32,18 @@ def test_a_seed_draws_the_same_however_many_there_are() -> None:
     one, other = class_sequences(50, FOUR, 2, entropy=3)
     assert (one != other).any()
     assert (one != class_sequences(50, FOUR, 1, entropy=4)[0]).any()
+
+
+def test_states_of_the_one_generator_are_those_of_spawned_ones() -> None:
+    spawned = [np.random.default_rng(child) for child in np.random.SeedSequence(5).spawn(3)]
+    assert [rng.random() for rng in generators(3, 5)] == [rng.random() for rng in spawned]
+
+
+def test_counts_drawn_again_are_shared_and_cannot_be_changed() -> None:
+    counts = class_counts([7, 9], FOUR, 2, 3)
+    assert class_counts((7, 9), FOUR, 2, 3) is counts
+    with pytest.raises(ValueError, match="read-only"):
+        counts[0] = 0
 
 
 @pytest.mark.parametrize(

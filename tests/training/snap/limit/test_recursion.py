@@ -1,11 +1,13 @@
 """h*(s) against the recursion in high precision, and beyond the steps that are taken."""
 
+from typing import Any
+
 import mpmath
 import numpy as np
 import pytest
 
 from marginaudit.training.snap.limit import recursion
-from marginaudit.training.snap.limit.recursion import gap, h_star
+from marginaudit.training.snap.limit.recursion import gap, h_star, take
 from tests.training.snap.growth import DIGITS, precise_logit, precise_star, within
 
 SETTINGS = [
@@ -79,6 +81,20 @@ def test_steps_are_those_of_one_walk_whatever_was_asked_for_before() -> None:
         for name in ("value", "error"):
             assert (getattr(found.lag, name) == getattr(anew.lag, name)[at]).all()
             assert (getattr(found.level.logit, name) == getattr(anew.level.logit, name)[at]).all()
+
+
+def test_a_later_step_starts_from_a_state_nearby(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = []
+
+    def counted(at: Any, known: Any, *others: Any) -> None:
+        taken.append(int((at - known).max()))
+        take(at, known, *others)
+
+    monkeypatch.setattr(recursion, "take", counted)
+    cache = recursion.StateCache(50, 0.25)
+    cache.states(np.array([3, 100_000]))
+    assert (cache.states(np.array([77_777])) == recursion.StateCache(50, 0.25).states(np.array([77_777]))).all()
+    assert taken[1] == 77_777 % recursion.BETWEEN
 
 
 def test_steps_keep_their_order_and_shape() -> None:
