@@ -46,13 +46,25 @@ class Approximation:
 
     @np.errstate(over="ignore")  # values beyond float64 have an infinite bar
     def __mul__(self, other: Number) -> "Approximation":
-        b = of(other)
-        error = _times(np.abs(self.value), b.error) + _times(np.abs(b.value), self.error) + _times(self.error, b.error)
-        return with_rounding(self.value * b.value, error + UNDERFLOW * (self._not_zero & b._not_zero))
+        if not isinstance(other, Approximation):
+            exact = np.asarray(other, dtype=np.float64)
+            lost = UNDERFLOW * (self._not_zero & (exact != 0))
+            return with_rounding(self.value * exact, _times(np.abs(exact), self.error) + lost)
+        a, b = np.abs(self.value), np.abs(other.value)
+        with np.errstate(invalid="ignore"):
+            error = a * other.error + b * self.error + self.error * other.error
+        if not np.isfinite(error).all():
+            error = _times(a, other.error) + _times(b, self.error) + _times(self.error, other.error)
+        return with_rounding(self.value * other.value, error + UNDERFLOW * (self._not_zero & other._not_zero))
 
     @np.errstate(over="ignore")
     def __truediv__(self, other: Number) -> "Approximation":
         """Quotient, with an infinite bar where the divisor may be 0."""
+        if not isinstance(other, Approximation):
+            exact = np.asarray(other, dtype=np.float64)
+            if (size := np.abs(exact)).all() and not np.isnan(size).any():
+                lost = UNDERFLOW * self._not_zero
+                return with_rounding(self.value / exact, (self.error + lost) / size + lost)
         b = of(other)
         known, lost = np.abs(b.value) > b.error, UNDERFLOW * self._not_zero
         value = self.value / np.where(known | (b.value != 0), b.value, np.inf)

@@ -101,6 +101,18 @@ def test_the_other_operand_may_be_exact() -> None:
     assert (a[1:3].error == a.error[1:3]).all()
 
 
+@pytest.mark.parametrize("exact", [3.0, -0.5, 0.0, np.inf, np.nan])
+@pytest.mark.parametrize("operation", [operator.mul, operator.truediv])
+def test_an_exact_operand_is_one_with_a_bar_of_0(operation: Callable[..., Any], exact: float) -> None:
+    value = np.array([0.0, 1.5, -2.0, 1e308, 3e-324, np.inf])
+    for error in (0.0, 1e-17, np.inf):
+        a = Approximation(value, np.full_like(value, error))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            short, long = operation(a, exact), operation(a, of(exact))
+        np.testing.assert_array_equal(short.value, long.value)
+        np.testing.assert_array_equal(short.error, long.error)
+
+
 def test_the_bar_of_a_sum_over_the_last_axis() -> None:
     a = Approximation(RNG.normal(size=(30, 7)), RNG.random((30, 7)) * 1e-16)
     found = a.sum()

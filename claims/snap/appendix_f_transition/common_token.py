@@ -204,6 +204,7 @@ def between_eq_14(
     )
 
 
+@once_a_run
 def fastest(run: ClassRun, of_Y: float) -> float:
     """Time of the largest gamma, at a fraction of eta_Y."""
     eta_Y = of_Y * run.eta_Y

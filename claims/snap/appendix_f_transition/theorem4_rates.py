@@ -23,7 +23,7 @@ from marginaudit.claims.snap.readings import FAST_DECODER, IN_RANGE_R, PAGE, SOU
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import Implication, Severity, contradicts, proved, refuted
 from marginaudit.orders.arrays import Floats
-from marginaudit.training.approximation import stacked
+from marginaudit.training.approximation import Approximation, stacked
 from marginaudit.training.snap.growth import snap_start
 
 PROOF = PAGE + "76-snaptheorem4rates-for-m-at-least-6-and-not-for-5"
@@ -49,10 +49,19 @@ def transitions(run: ClassRun) -> Series:
     return series(value, radius=2 * FASTEST_KNOWN * value, label=label)
 
 
+def grown(run: ClassRun, times: Floats, of_Y: float, of_Z: float) -> Approximation:
+    """`growth` at some of the compared times, by one integration for each pair of step sizes."""
+    compared = (common_times(run, part) for part in (SLOWER if of_Y == 1.0 else (of_Y,)))
+    starts = [run.snap_start, snap_start(run.K, run.M, of_Y * run.eta_Y)]
+    every = np.unique(np.concatenate([starts, *compared]))
+    return growth(run, tuple(every.tolist()), of_Y, of_Z)[np.searchsorted(every, times)]
+
+
 def at_transition(run: ClassRun, *, slower: bool) -> Series:
     """B(t_0) at fractions of both step sizes, or at the full ones."""
     sizes = [part if slower else 1.0 for part in SLOWER]
-    found = stacked([growth(run, (snap_start(run.K, run.M, of * run.eta_Y),), of, of)[0] for of in sizes])
+    starts = [np.array(snap_start(run.K, run.M, of * run.eta_Y)) for of in sizes]
+    found = stacked([grown(run, start, of, of) for of, start in zip(sizes, starts, strict=True)])
     return series(found.value, radius=found.error, label=tuple(f"{part:g} of both step sizes" for part in SLOWER))
 
 
@@ -65,7 +74,7 @@ def larger(run: ClassRun, of_Y: Callable[[float], float], of_Z: Callable[[float]
     """B at the full step sizes minus B at fractions of them, or the reverse, beyond both t_0."""
     times = [common_times(run, part) for part in SLOWER]
     found = [
-        (growth(run, tuple(late.tolist())) - growth(run, tuple(late.tolist()), of_Y(part), of_Z(part))) * float(sign)
+        (grown(run, late, 1.0, 1.0) - grown(run, late, of_Y(part), of_Z(part))) * float(sign)
         for part, late in zip(SLOWER, times, strict=True)
     ]
     return series(
@@ -82,10 +91,7 @@ def _positive(measure: Callable[[ClassRun], Series]) -> Bounded:
 
 def earlier_reading(run: ClassRun) -> str:
     """Note on B of a smaller eta_Y at the t_0 of the larger one."""
-    whole, small = (
-        growth(run, (run.snap_start,), 1.0, 1.0).value[0],
-        growth(run, (run.snap_start,), min(SLOWER)).value[0],
-    )
+    whole, small = (float(grown(run, np.array(run.snap_start), of_Y, 1.0).value) for of_Y in (1.0, min(SLOWER)))
     return (
         f"At t_0 of the whole eta_Y, before that of {min(SLOWER):g} of it, B is {whole:.4g} and {small:.4g}: (c) is "
         f"about times beyond the t_0 of both. {gap(run)}"

@@ -55,11 +55,11 @@ def follow_common(t: ArrayLike, C0: float, K: int, M: int, eta_Y: float, eta_Z: 
 
     @lru_cache(maxsize=1)  # the solver evaluates several states at each time
     def speed(clock: float) -> float:
-        elapsed = unit * np.expm1(clock)
-        return float(eta_Z * gamma_value(elapsed, K, M, eta_Y) * (elapsed + unit))
+        elapsed = unit * float(np.expm1(clock))
+        return eta_Z * gamma_value(elapsed, K, M, eta_Y) * (elapsed + unit) / C0
 
     def step(clock: float, state: Floats) -> Floats:
-        fall = speed(clock) / C0 * np.exp(4 * state[0])
+        fall = speed(clock) * float(np.exp(4 * state.item(0)))
         return np.array([-fall, fall])
 
     clock = np.log1p(at / unit)

@@ -1,5 +1,7 @@
 """Continuous growth h(t) in closed form (Lemma 6), and speed control coefficient gamma(t)."""
 
+from functools import lru_cache
+
 import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import ArrayLike
@@ -85,14 +87,18 @@ def gamma_value(t: float, K: int, M: int, eta_Y: float) -> float:
 
     The steps of `solve` on scalars, which take a third of the time of arrays of one entry.
     """
-    a, others = M * eta_Y * np.float64(t / K), np.float64(M - 1)
-    log = np.log(others)
-    start = np.log(scipy.special.wrightomega(a / others + (1 / others - log))) + log
+    a, others, log = M * eta_Y * float(t / K), float(M - 1), _log(M - 1)
+    start = float(np.log(scipy.special.wrightomega(a / others + (1 / others - log)))) + log
     start = min(max(start, 0.0), a / M)
-    power = np.exp(start)
-    low = -((np.expm1(start) + others * start - a) / (others + power))
-    share = 1 / (others + power * np.exp(low))
-    return float((start + low) / float(M) * share * others * others)
+    power = float(np.exp(start))
+    low = -((float(np.expm1(start)) + others * start - a) / (others + power))
+    share = 1 / (others + power * float(np.exp(low)))
+    return (start + low) / M * share * others * others
+
+
+@lru_cache(maxsize=16)
+def _log(number: int) -> float:
+    return float(np.log(np.float64(number)))
 
 
 def whole_steps(t: ArrayLike, K: int) -> Floats:
