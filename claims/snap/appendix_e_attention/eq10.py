@@ -116,8 +116,9 @@ def rates_along(run: ClassRun) -> RatesAlong:
     record = evenly_spaced(len(run.steps), min(RECORDS, max(2, ENTRIES // one)))
     path = AttentionPath(run.path.logits, run.path.z[record], run.path.B[record])
     found = []
+    levels = continuous(run.steps[record] / run.K, run.M, run.eta_Y)
     for i, t in enumerate(run.steps[record]):
-        at = mean_counts(continuous(np.array(t / run.K), run.M, run.eta_Y), run.K)
+        at = mean_counts(replace(levels, logit=levels.logit[i, ...], share=levels.share[i, ...]), run.K)
         try:
             found.append(rates(path.logits, path.z[i], at))
         except ValueError as fault:
@@ -210,6 +211,7 @@ def overlaps_along(run: ClassRun) -> tuple[AttentionOverlap, ...]:
     return tuple(found)
 
 
+@once_a_run
 def assumption_2_fails(run: ClassRun) -> dict[str, NDArray[np.bool_]]:
     """For each part of Assumption 2, the steps of `attention_along` at which attention may fail it."""
     where, K, M = overlaps_along(run), run.K, run.M
@@ -238,12 +240,12 @@ def assumption_2_never_met(run: ClassRun) -> str | None:
     """
     if reason := no_gains(run):
         return reason
-    if meets_assumption_2(run).any():
-        return None
+    step, _ = attention_along(run)
     if run.M <= 36 * run.K**2:
         return f"Assumption 2 is met at no t: 6/sqrt(M) <= |lambda_i| < 1/K needs M > 36 K^2, and M is {run.M}."
+    if meets_assumption_2(run).any():
+        return None
     reason = f"Assumption 2 is met at no recorded step. {how_long_assumption_2_holds(run)}"
-    step, _ = attention_along(run)
     if step[0] > 1 or without_a_step(step, 1, max(run.lengths, default=1)):
         raise NotFollowed(reason.rstrip("."))
     return reason

@@ -47,11 +47,17 @@ class Logits:
 
     def attended(self, z: Floats) -> Floats:
         """f_n = c_n/|c_n|, c_n(l) proportional to P(l|n) exp(z), of shape (.., classes, contextual)."""
-        scores = np.zeros((*z.shape[:-1], *self.of_query.shape[:1], len(self.data.contextual)))
-        scores[..., self.pairs[0], self.pairs[1]] = z
-        logs = self._log_P + scores[..., self.data.asked, :]
-        powers = np.exp(logs - logs.max(axis=-1, keepdims=True))
-        return np.asarray(powers / np.linalg.norm(powers, axis=-1, keepdims=True))
+        padded = np.concatenate([z, np.zeros((*z.shape[:-1], 1))], axis=-1)
+        logs = self._log_P + padded.take(self._of_class, axis=-1)
+        powers = np.exp(logs - np.maximum.reduce(logs, axis=-1, keepdims=True))
+        return np.asarray(powers / np.sqrt(np.add.reduce(powers * powers, axis=-1, keepdims=True)))
+
+    @cached_property
+    def _of_class(self) -> Integers:
+        """Position in z of each class and contextual token, shape (classes, contextual); -1 for other pairs."""
+        found = np.full((len(self.of_query), len(self.data.contextual)), -1)
+        found[self.pairs] = np.arange(len(self.names))
+        return np.asarray(found[self.data.asked])
 
     @cached_property
     def _log_P(self) -> Floats:

@@ -118,33 +118,35 @@ def _turning(logits: Logits, part: float = 0.0) -> Rate:
     """
     data, pairs = logits.data, len(logits.names)
     q_0, q_1 = -data.M / (data.M - 1.0) ** 2, data.M / (data.M - 1.0)
-    own = np.arange(data.K)
+    unit, diagonal = np.eye(data.K), slice(None, None, data.K + 1)
+    query, token = logits.pairs
+    first, moving = np.arange(data.K) * len(data.contextual), query * len(data.contextual) + token
 
     def turn(_: float, state: Floats) -> Floats:
         f = logits.attended(state[:pairs])
         E = (1 + part) * (f @ f.T)
-        E[own, own] = 0.0
+        E.flat[diagonal] = 0.0
         try:
-            E_prime = np.linalg.solve(np.eye(data.K) + E, E)
+            E_prime = np.linalg.solve(unit + E, E)
         except np.linalg.LinAlgError:
             E_prime = np.full_like(E, np.inf)
         if not np.isfinite(E_prime).all():
             raise NotIntegrated("on its way the classes' attention becomes linearly dependent")
-        beta = (q_1 - q_0) * E_prime - q_0 * (1 - E_prime.sum(axis=1))
-        beta[own, own] = 0.0
-        xi = (beta * E).sum(axis=1)
-        top = f.argmax(axis=1)
-        share = f / f[own, top][:, np.newaxis]
+        beta = (q_1 - q_0) * E_prime - q_0 * (1 - np.add.reduce(E_prime, axis=1))
+        beta.flat[diagonal] = 0.0
+        xi = np.add.reduce(beta * E, axis=1)
+        top = first + f.argmax(axis=1)  # in the flattened array
+        share = f / f.take(top)[:, np.newaxis]
         pulled = beta @ f
-        beyond = pulled - share * pulled[own, top][:, np.newaxis]
-        by_class = f * (f * (f * beyond).sum(axis=1, keepdims=True) - beyond)
+        beyond = pulled - share * pulled.take(top)[:, np.newaxis]
+        by_class = f * (f * np.add.reduce(f * beyond, axis=1, keepdims=True) - beyond)
         if part:
             sizes = np.abs(beta) @ f
-            sizes += share * sizes[own, top][:, np.newaxis]
-            sizes[own, top] = 0.0
-            by_class += part * f * (f * (f * sizes).sum(axis=1, keepdims=True) + sizes)
+            sizes += share * sizes.take(top)[:, np.newaxis]
+            sizes.flat[top] = 0.0
+            by_class += part * f * (f * np.add.reduce(f * sizes, axis=1, keepdims=True) + sizes)
         moved = logits.of_query @ by_class
-        return np.concatenate([moved[logits.pairs], xi])
+        return np.concatenate([moved.take(moving), xi])
 
     return turn
 

@@ -1,6 +1,6 @@
 """Rates of attention at one state by eq. 10, with error bars."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -62,16 +62,12 @@ def off_by(z: Approximation) -> float:
 def features(logits: Logits, z: Approximation) -> tuple[Approximation, Overlap]:
     """f_n, shape (classes, contextual), and their overlaps, with error bars from that of z.
 
-    An error of z up to d changes each f by a factor between exp(-2 d) and exp(2 d), each entry of E by its square, and
-    E' by (I-E') dE (I-E') to first order. Twice the first order covers the rest for small dE.
+    An error of z up to d changes each f by a factor between exp(-2 d) and exp(2 d), and each entry of E by its square.
     """
     moved = off_by(z)
     f = logits.attended(z.value)
-    own = overlap(f.T)
-    inverse = np.abs(np.eye(own.K) - own.E_prime.value)
-    E_prime = Approximation(own.E_prime.value, own.E_prime.error + 2 * inverse @ (3 * moved * own.E) @ inverse)
     off = moved * f + UNDERFLOW * (logits.data.P > 0)
-    return Approximation(f, off), Overlap(own.F, own.E, E_prime, own.eigenvalues)
+    return Approximation(f, off), replace(overlap(f.T), entry_error=3 * moved)
 
 
 def mean_counts(level: Level, K: int) -> Fluctuation:
