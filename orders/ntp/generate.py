@@ -169,7 +169,8 @@ def _draw_classes(
     non_optimal: Range,
     rng: "np.random.Generator",
 ) -> tuple[list[Token], list[Token]]:
-    others = [x for x in rng.permutation(names).tolist() if x != query]
+    few = rng.permutation(len(names))[: optimal[1] + non_optimal[1] + 1].tolist()
+    others = [names[i] for i in few if names[i] != query]
     k = int(rng.integers(*optimal, endpoint=True))
     m = int(rng.integers(*non_optimal, endpoint=True))
     if k == 1 and rng.integers(2):
