@@ -1,6 +1,7 @@
 """Processes and threads: safe forking, workers that end with their client, single-threaded BLAS."""
 
 import gc
+import io
 import os
 import signal
 import sys
@@ -8,11 +9,13 @@ import threading
 import time
 import traceback
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import Pipe, current_process, get_context, resource_tracker
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, final
 
@@ -26,6 +29,9 @@ JEMALLOC = "jemalloc_bg_thd"
 
 WATCH_SECONDS = 0.5
 """Seconds between a worker's checks that its client is alive."""
+
+LONGEST_WAIT = 2e6
+"""Longest timeout in seconds: poll(2) counts milliseconds in 32 bits."""
 
 
 def forkable(ours: int = 1) -> bool:
@@ -45,13 +51,59 @@ def _name(thread: Path) -> str:
         return "a thread that has just ended"
 
 
-@final
-class Worker:
-    """Process that computes one call at a time; it ends with this process, however that ends.
+@dataclass(frozen=True)
+class Died:
+    """Result of a call whose worker died: its exit status, or the negative number of the signal that ended it."""
 
-    If forked, it has all imports and objects of this process; otherwise it starts afresh, with the pickled calls.
-    An interrupt does not reach it; this process handles it. Prints go to standard error.
+    status: int
+
+    def __str__(self) -> str:
+        if self.status < 0:
+            return f"was ended by the system ({signal.strsignal(-self.status)})"
+        return f"gave no finding (exit status {self.status})"
+
+
+def called(
+    calls: Sequence[Callable[[], Any]], jobs: int, until: float | None = None, *, fork: bool
+) -> Iterator[tuple[int, Any]]:
+    """Call functions in workers; yield the number and the result of each as it ends, `Died` if its worker dies.
+
+    Exceptions of the calls are raised here. The iterator ends at the time ``until`` of `time.monotonic`, without the
+    unfinished calls; the workers end with it. Forked workers have all imports and objects of this process; others start
+    afresh, with the pickled calls. An interrupt does not reach them; this process handles it. Their prints go to
+    standard error.
     """
+    waiting, idle, running = deque(range(len(calls))), list[_Worker](), dict[Any, tuple[int, _Worker]]()
+    with ExitStack() as workers:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                if not idle:
+                    idle.append(_Worker(calls, fork=fork))
+                    workers.callback(idle[-1].end)
+                worker, number = idle.pop(), waiting.popleft()
+                running[worker.connection] = number, worker
+                with suppress(OSError):  # a dead worker is noticed below
+                    worker.connection.send(number)
+            left = None if until is None else min(max(until - time.monotonic(), 0.0), LONGEST_WAIT)
+            ended: list[Any] = wait(running, left)
+            if not ended:
+                return
+            for connection in ended:
+                number, worker = running.pop(connection)
+                try:
+                    result, error = connection.recv()
+                except (EOFError, OSError):
+                    result, error = Died(worker.end()), None
+                else:
+                    idle.append(worker)
+                if error is not None:
+                    raise error
+                yield number, result
+
+
+@final
+class _Worker:
+    """Process that computes one call at a time; it ends with this process, however that ends."""
 
     def __init__(self, calls: Sequence[Callable[[], Any]], *, fork: bool) -> None:
         self.connection, theirs = Pipe()
@@ -63,29 +115,13 @@ class Worker:
             context = loky_context("loky")  # unlike spawn, it does not run the main program again
             resource_tracker.ensure_running()  # started beside the worker, it would unblock SIGINT
         self._process = context.Process(target=_work, args=(calls, theirs, os.getpid()), daemon=True)
-        with theirs, _forking():
-            self._process.start()
-
-    def begin(self, number: int) -> None:
-        """Start a call; a dead worker is noticed by `result`."""
-        with suppress(OSError):
-            self.connection.send(number)
-
-    def result(self) -> Any:
-        """Wait for the result of the call; the exceptions of the call are raised here.
-
-        Raises
-        ------
-        EOFError
-            The worker died.
-        """
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            found, error = self.connection.recv()
-        except OSError:
-            raise EOFError from None
-        if error is not None:
-            raise error
-        return found
+            with theirs, warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)  # `forkable`
+                self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def end(self) -> int:
         """Kill the worker; return its exit status, or the negative number of the signal that ended it."""
@@ -104,7 +140,8 @@ def _work(calls: Sequence[Callable[[], Any]], answers: Connection, client: int) 
     gc.freeze()  # or the garbage collector copies the memory pages of all imports
     threading.Thread(target=_leave_with, args=[client], daemon=True).start()
     os.dup2(2, 1)
-    printed = sys.stdout = sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+    unbuffered = io.FileIO(2, "w", closefd=False)
+    sys.stdout = sys.stderr = io.TextIOWrapper(unbuffered, errors="backslashreplace", write_through=True)
     with suppress(EOFError, OSError):  # the client is gone
         while True:
             number = answers.recv()
@@ -113,8 +150,6 @@ def _work(calls: Sequence[Callable[[], Any]], answers: Connection, client: int) 
             except Exception as error:
                 error.add_note(traceback.format_exc())
                 answer = cloudpickle.dumps((None, error))
-            with suppress(ValueError, OSError):  # closed by the call
-                printed.flush()
             answers.send_bytes(answer)
 
 
@@ -123,18 +158,6 @@ def _leave_with(client: int) -> None:
     while os.getppid() == client:
         time.sleep(WATCH_SECONDS)
     os._exit(1)
-
-
-@contextmanager
-def _forking() -> Iterator[None]:
-    """Context that blocks SIGINT in new processes, so that this process alone handles an interrupt."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)  # see `forkable`
-            yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def one_thread() -> threadpool_limits:

@@ -16,6 +16,7 @@ from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.page.pictures import drawn, rendered_as
 from marginaudit.reports.page.proofs import proof_pages, proof_sources
 from marginaudit.reports.page.write import PaperContent, write_report
+from marginaudit.reports.plots.style import load_drawing
 from marginaudit.reports.processes import one_thread
 from marginaudit.reports.statements import graph_figures
 from marginaudit.reports.study.executor import Executor, Task
@@ -69,7 +70,7 @@ class AuditTask(Task):
 
     def load(self) -> None:
         """Import the drawing library and the dependencies of the paper's runs."""
-        super().load()
+        load_drawing()
         self.source.paper.load()
 
     def retry(self) -> Self:
@@ -106,6 +107,10 @@ class FigureTask(Task):
     def key(self) -> str:
         """Cache key."""
         return key_of(self.paper, self.exports, figure=self.figure.name)
+
+    def load(self) -> None:
+        """Import the drawing library."""
+        load_drawing()
 
     def compute(self, progress: Progress = quiet) -> Mapping[str, bytes]:
         """Train and draw the figure on one thread; return its files by ending."""

@@ -7,7 +7,7 @@ from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
 from marginaudit.orders import InputError, printable, shortened, shown
-from marginaudit.reports.study.executor import Task, computed
+from marginaudit.reports.study.executor import Task, computed, with_retries
 
 K = TypeVar("K")
 
@@ -37,24 +37,16 @@ def on_cluster(tasks: Mapping[K, Task], address: str) -> Iterator[tuple[K, Any]]
         raise InputError("--scheduler", got="no dask.distributed", expected=EXTRA) from None
     with _client(address) as client:
 
-        def submitted(key: K) -> Any:
-            return client.submit(computed, tasks[key], pure=False)
-
-        try:
-            died, keys = [], {submitted(key): key for key in tasks}
+        def run(some: Mapping[K, Task]) -> Iterator[tuple[K, Any]]:
+            keys = {client.submit(computed, task, pure=False): key for key, task in some.items()}
             for future in as_completed(keys, loop=client.loop):
                 try:
-                    result = future.result()
+                    yield keys[future], future.result()
                 except KilledWorker:
-                    died.append(keys[future])
-                else:
-                    yield keys[future], result
-            for key in died:
-                try:
-                    result = submitted(key).result()
-                except KilledWorker:
-                    result = None
-                yield key, result
+                    yield keys[future], None
+
+        try:
+            yield from with_retries(run, tasks)
         except CancelledError:
             raise InputError(_place(address), got="a task cancelled", expected="a scheduler that stays") from None
 

@@ -1,21 +1,17 @@
 """Compute tasks, in this process or in workers, and keep the results in a store."""
 
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing.connection import wait
-from time import monotonic
 from typing import Any, Self, TypeVar
 
 import cloudpickle
 
 from marginaudit.orders import InputError, counted, printable
 from marginaudit.reports.audit.auditing import Progress, quiet
-from marginaudit.reports.plots.style import load_drawing
-from marginaudit.reports.processes import Worker, forkable
+from marginaudit.reports.processes import Died, called, forkable
 from marginaudit.reports.study.store import NO_STORE, Store
 
 
@@ -41,9 +37,8 @@ class Task(ABC):
         """Size of the data; the largest tasks, hence the slowest, start first."""
         return 0
 
-    def load(self) -> None:
+    def load(self) -> None:  # noqa: B027
         """Import the task's dependencies before this process is forked."""
-        load_drawing()
 
     def retry(self) -> Self:
         """Task to compute after its worker's death."""
@@ -70,9 +65,9 @@ class Executor:
     ) -> Iterator[tuple[T, Any, bool]]:
         """Yield each task as it ends, with its result and whether the store had it.
 
-        The result is None for a task that kills its workers. The iterator ends at the time ``until`` of
-        `time.monotonic`; unfinished tasks are left out or have the result None. A single task, and tasks that no worker
-        can be given, are computed in this process. ``progress`` is called with the current task.
+        The result is None for a task that kills its workers. With ``until``, all tasks are computed in workers, which
+        end at this time of `time.monotonic`; unfinished tasks are left out. Otherwise a single task, and tasks that no
+        worker can be given, are computed in this process. ``progress`` is called with the current task.
         """
         keys = {task: task.key if self.store.folder else None for task in tasks}
         missing = []
@@ -87,11 +82,11 @@ class Executor:
             yield task, result, False
 
     def _computed(self, tasks: list[T], progress: Progress, until: float | None) -> Iterable[tuple[T, Any]]:
-        if min(self.jobs, len(tasks)) > 1 and (forkable() or _picklable(tasks)):
-            progress(counted(len(tasks), "task"), "under way")
-            tasks.sort(key=lambda task: task.size, reverse=True)
-            return in_workers({task: task for task in tasks}, self.jobs, until)
-        return ((task, _computed_here(task, progress, until)) for task in tasks)
+        if until is None and (min(self.jobs, len(tasks)) <= 1 or not (forkable() or _picklable(tasks))):
+            return ((task, task.compute(progress)) for task in tasks)
+        progress(counted(len(tasks), "task"), "under way")
+        tasks.sort(key=lambda task: task.size, reverse=True)
+        return in_workers({task: task for task in tasks}, self.jobs, until)
 
     def all(
         self, tasks: Sequence[T], progress: Progress, done: Callable[[T, bool], None] = lambda *_: None
@@ -126,61 +121,35 @@ def _picklable(tasks: Sequence[Task]) -> bool:
     return False
 
 
-def _computed_here(task: Task, progress: Progress, until: float | None) -> Any:
-    if until is None:
-        return task.compute(progress)
-    from marginaudit.reports.hunt import TimeIsUp, ended_after  # slow import: half a second
-
-    if (left := until - monotonic()) > 0:
-        with suppress(TimeIsUp), ended_after(left):
-            return task.compute(progress)
-    return None
-
-
 def in_workers(tasks: Mapping[K, Task], jobs: int, until: float | None = None) -> Iterator[tuple[K, Any]]:
     """Compute tasks in local workers; yield the key and the result of each as it ends.
 
-    A task whose worker dies is retried after all others, with no other worker beside it, as the system may have ended
-    it for the memory of all; the result is None if it dies again. The iterator ends at the time ``until``.
+    The result is None for a task that kills its workers. The iterator ends at the time ``until``.
     """
-    fork, died = forkable(), []
+    fork = forkable()
     for task in tasks.values() if fork else ():
         task.load()
-    for key, result in _at_once(tasks, jobs, until, fork=fork):
+
+    def run(some: Mapping[K, Task]) -> Iterator[tuple[K, Any]]:
+        keys, calls = list(some), [partial(computed, task) for task in some.values()]
+        for number, result in called(calls, jobs, until, fork=fork):
+            yield keys[number], None if isinstance(result, Died) else result
+
+    return with_retries(run, tasks)
+
+
+def with_retries(
+    run: Callable[[Mapping[K, Task]], Iterator[tuple[K, Any]]], tasks: Mapping[K, Task]
+) -> Iterator[tuple[K, Any]]:
+    """Run tasks; retry those whose result is None, as their workers died.
+
+    A retry has no other task beside it, as the system may have ended the worker for the memory of all.
+    """
+    died = []
+    for key, result in run(tasks):
         if result is None:
             died.append(key)
         else:
             yield key, result
     for key in died:
-        yield from _at_once({key: tasks[key].retry()}, 1, until, fork=fork)
-
-
-def _at_once(tasks: Mapping[K, Task], jobs: int, until: float | None, *, fork: bool) -> Iterator[tuple[K, Any]]:
-    """Key and result of each task as it ends, None if its worker dies."""
-    keys, calls = list(tasks), [partial(computed, task) for task in tasks.values()]
-    waiting, running = deque(range(len(keys))), dict[Any, tuple[Worker, int]]()
-    with ExitStack() as workers:
-
-        def begin(worker: Worker | None = None) -> None:
-            if worker is None:
-                worker = Worker(calls, fork=fork)
-                workers.callback(worker.end)
-            number = waiting.popleft()
-            running[worker.connection] = worker, number
-            worker.begin(number)
-
-        while len(running) < jobs and waiting:
-            begin()
-        while running:
-            ended = wait(running, None if until is None else max(until - monotonic(), 0.0))
-            if not ended:
-                return
-            for connection in ended:
-                worker, number = running.pop(connection)
-                try:
-                    result = worker.result()
-                except EOFError:
-                    result = None
-                if waiting:
-                    begin(None if result is None else worker)
-                yield keys[number], result
+        yield from run({key: tasks[key].retry()})

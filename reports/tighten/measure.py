@@ -158,7 +158,6 @@ class MeasureTask(Task):
 
     def load(self) -> None:
         """Import what the paper's runs need."""
-        super().load()
         self.paper.load()
 
     def compute(self, _: Progress = quiet) -> Measured | Finding:

@@ -18,7 +18,7 @@ import pytest
 from marginaudit.orders import InputError
 from marginaudit.reports import processes
 from marginaudit.reports.audit.auditing import quiet
-from marginaudit.reports.processes import Worker
+from marginaudit.reports.processes import Died, called
 from marginaudit.reports.study import executor as executing
 from marginaudit.reports.study.executor import Executor, Task, in_workers
 from tests.reports.processes import children
@@ -119,14 +119,8 @@ def test_a_worker_ends_with_its_client(client_is_there: bool, monkeypatch: pytes
     monkeypatch.setattr(processes, "WATCH_SECONDS", 0.01)
     if not client_is_there:
         monkeypatch.setattr(os, "getppid", lambda: -1)
-    worker = Worker([partial(time.sleep, 0.5 if client_is_there else 60)], fork=True)
-    worker.begin(0)
-    if client_is_there:
-        assert worker.result() is None
-    else:
-        with pytest.raises(EOFError):
-            worker.result()
-    assert worker.end() == (-signal.SIGKILL if client_is_there else 1)
+    call = partial(time.sleep, 0.5 if client_is_there else 60)
+    assert list(called([call], 1, fork=True)) == [(0, None if client_is_there else Died(1))]
 
 
 WARNING_FORK = """

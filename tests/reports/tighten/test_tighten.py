@@ -305,6 +305,12 @@ def test_a_statement_off_the_clock_has_a_figure_and_powers() -> None:
     assert [label.get_text() for label in right.get_yticklabels()] == ["N", "mean", "rate"]
 
 
+@pytest.fixture(autouse=True)
+def forking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers that have what tests replace, whatever threads other tests have left here."""
+    monkeypatch.setattr("marginaudit.reports.study.executor.forkable", lambda: True)
+
+
 @pytest.fixture
 def third(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     install(tmp_path, "tests.third_paper.paper:PAPER", monkeypatch)
@@ -358,15 +364,17 @@ def test_what_a_hunt_without_an_assumption_says(
 
 @pytest.mark.usefixtures("third")
 def test_it_stops_in_time_and_goes_on_where_it_stopped(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    done: list[str] = []
-    compute = MeasureTask.compute
+    compute, done, endless = MeasureTask.compute, Path("done.txt").absolute(), 3
+    done.touch()
 
-    endless = 3
+    def names() -> list[str]:
+        return done.read_text(encoding="utf-8").splitlines()
 
     def endless_after_a_while(task: MeasureTask, *_: Any) -> Any:
-        if len(done) == endless:
+        if len(names()) == endless:
             sleep(60)
-        done.append(task.case.dataset.name)
+        with done.open("a", encoding="utf-8") as file:
+            file.write(f"{task.case.dataset.name}\n")
         return compute(task)
 
     monkeypatch.setattr("marginaudit.reports.command.tighten.cores", lambda: 1)
@@ -378,7 +386,7 @@ def test_it_stops_in_time_and_goes_on_where_it_stopped(command: Command, monkeyp
     endless = -1
     again = command.json("tighten", "third.below-largest", "--seconds", 60)
     assert (again["missing"], again["verdicts"]) == (0, {"holds": 12})
-    assert len(done) == len(set(done)) == 12
+    assert len(names()) == len(set(names())) == 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,8 +401,7 @@ class Waiting(Task):
         return self.seconds
 
 
-def test_processes_end_with_the_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("marginaudit.reports.study.executor.forkable", lambda: True)  # others start for seconds
+def test_processes_end_with_the_time_too() -> None:
     began = monotonic()
     tasks = [Waiting(60.0), Waiting(0.0), Waiting(0.1)]
     done = [result for _, result, _ in Executor(2).results(tasks, until=monotonic() + 10)]
