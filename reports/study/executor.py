@@ -33,8 +33,8 @@ class Task(ABC):
         return type(self).__name__
 
     @property
-    def size(self) -> int:
-        """Size of the data; the largest tasks, hence the slowest, start first."""
+    def size(self) -> float:
+        """Size of the data, or expected seconds; the largest tasks start first, but last before a deadline."""
         return 0
 
     def load(self) -> None:  # noqa: B027
@@ -85,7 +85,7 @@ class Executor:
         if until is None and (min(self.jobs, len(tasks)) <= 1 or not (forkable() or _picklable(tasks))):
             return ((task, task.compute(progress)) for task in tasks)
         progress(counted(len(tasks), "task"), "under way")
-        tasks.sort(key=lambda task: task.size, reverse=True)
+        tasks.sort(key=lambda task: task.size, reverse=until is None)
         return in_workers({task: task for task in tasks}, self.jobs, until)
 
     def all(

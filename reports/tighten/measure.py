@@ -156,6 +156,11 @@ class MeasureTask(Task):
         data = [dataset.name, self.paper.kind.to_document(dataset)]
         return key_of(self.paper, (), tightened=self.claim.id, dataset=data, config=config_document(self.paper, config))
 
+    @property
+    def size(self) -> float:
+        """Expected seconds of the run."""
+        return self.paper.expected(self.case.dataset, self.case.config)[0]
+
     def load(self) -> None:
         """Import what the paper's runs need."""
         self.paper.load()

@@ -70,13 +70,14 @@ def test_another_worker_takes_the_place_of_a_dead_one() -> None:
     assert found == {"dies": None, "a": found["a"], "b": found["a"]}
 
 
-def test_the_largest_task_starts_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_largest_task_starts_first_and_the_smallest_before_a_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     def computed(tasks: Mapping[Calling, Calling], *_: object) -> Iterator[tuple[Calling, int]]:
         return ((task, task.size) for task in tasks)
 
     monkeypatch.setattr(executing, "in_workers", computed)
     tasks = [Calling(int, size) for size in (2, 9, 5)]
     assert [size for _, size, _ in Executor(2).results(tasks)] == [9, 5, 2]
+    assert [size for _, size, _ in Executor(2).results(tasks, until=time.monotonic() + 9)] == [2, 5, 9]
 
 
 @pytest.mark.parametrize("error", [InputError("here", got="one", expected="two"), ValueError("here: got one")])

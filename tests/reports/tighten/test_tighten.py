@@ -2,6 +2,8 @@
 
 import math
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -406,6 +408,22 @@ def test_processes_end_with_the_time_too() -> None:
     tasks = [Waiting(60.0), Waiting(0.0), Waiting(0.1)]
     done = [result for _, result, _ in Executor(2).results(tasks, until=monotonic() + 10)]
     assert (done, monotonic() - began < 30) == ([0.0, 0.1], True)
+
+
+def test_the_cheapest_run_starts_first_and_draws_nothing() -> None:
+    code = """
+import sys
+from marginaudit.reports.audit.ledger import LEDGER, PAPERS
+from marginaudit.reports.tighten.measure import MeasureTask, cases
+for paper, name in zip(PAPERS, ("ntp.theorem1.norm", "snap.eq90")):
+    tasks = [MeasureTask(LEDGER[name], paper, case) for case in cases(paper, paper.config(), [])]
+    tasks[0].load()
+    print(len({task.size for task in tasks}), "matplotlib.figure" in sys.modules)
+"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    ntp, snap = (line.split() for line in told.splitlines())
+    assert int(ntp[0]) > 20
+    assert (ntp[1], snap) == ("False", ["1", "False"])
 
 
 def test_a_measurement_comes_back_from_the_store_as_it_was(tmp_path: Path) -> None:
