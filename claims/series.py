@@ -185,6 +185,31 @@ class Series:
         return found if math.isfinite(found) else None
 
 
+LONGEST_FRACTION = 400
+"""Most characters of a fraction in a report."""
+
+
+def fraction_text(value: Fraction | int) -> str:
+    """A rational as ``p/q``; "" if it is longer than `LONGEST_FRACTION`.
+
+    >>> fraction_text(Fraction(1, 3)), fraction_text(Fraction(1, 7) ** 1000)
+    ('1/3', '')
+    """
+    short = max(value.numerator.bit_length(), value.denominator.bit_length()) < 3 * LONGEST_FRACTION
+    text = str(value) if short else ""
+    return text if len(text) <= LONGEST_FRACTION else ""
+
+
+def exact_entry(numbers: Series, at: int) -> str:
+    """An entry of an exact series as `fraction_text`; "" for other evidence.
+
+    >>> exact_entry(exact_series([Fraction(1, 3), 2]), 0), exact_entry(by_formula([0.5]), 0)
+    ('1/3', '')
+    """
+    exact = numbers.evidence is Evidence.EXACT and not numbers.log
+    return fraction_text(Fraction(numbers.value[at])) if exact else ""
+
+
 def as_series(found: object, name: str) -> Series:
     """The Series that a claim's function ``name`` returned; Fractions, integers and balls need no error bars.
 

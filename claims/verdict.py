@@ -109,11 +109,16 @@ def columns(row: type, output: Output) -> "tuple[Field[Any], ...]":
     return tuple(known for known in fields(row) if output in known.metadata.get("outputs", Output(0)))
 
 
+COLUMNS = ("measured", "upper", "lower", "measured_bar", "upper_bar", "lower_bar")
+"""Columns of a curve beside its steps."""
+
+
 @dataclass(frozen=True)
 class Curve:
     """Measured quantity along the steps, for plots, with its bounds or predicted limit.
 
-    Values are on the natural scale; bounds may be infinite. ``part`` names a part of a conjunction.
+    Values are on the natural scale; bounds may be infinite. A bar is the error bar of each entry of its column.
+    ``part`` names a part of a conjunction.
 
     Raises
     ------
@@ -129,19 +134,26 @@ class Curve:
     clock: str = "t"
     predicted: float | None = None
     part: str = ""
+    measured_bar: list[float] | None = None
+    upper_bar: list[float] | None = None
+    lower_bar: list[float] | None = None
 
     def __post_init__(self) -> None:
         """Convert columns to lists of plain numbers."""
         for name in ("clock", "part"):
             if not isinstance(text := getattr(self, name), str):
                 raise unreportable(text, f"curve.{name}", "text")
-        columns = {name: getattr(self, name) for name in ("measured", "upper", "lower")}
+        columns = {name: getattr(self, name) for name in COLUMNS}
         plain = {name: plain_column(f"curve.{name}", given) for name, given in columns.items() if given is not None}
         plain["step"] = plain_steps("curve.step", self.step)
         if len(set(map(len, plain.values()))) > 1:
             raise Unreportable("returned a curve whose columns have not one number a step")
         numbers = {name: plain_number(f"curve.{name}", getattr(self, name)) for name in ("vacuous_above", "predicted")}
         self.__dict__.update(plain | numbers)
+
+    def as_document(self) -> dict[str, Any]:
+        """Plain JSON data, infinite and missing numbers as null."""
+        return {known.name: finite(getattr(self, known.name)) for known in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -176,6 +188,8 @@ class Finding:
     confidence, samples, seed : numbers or None
         Of a sampled verdict: the probability with which its interval covers the true value, the number of independent
         samples, and the seed.
+    measured_exact, bound_exact : str
+        Of exact evidence, the two numbers as fractions ``p/q``; "" for other evidence and very long fractions.
     detail : str
         Message: the failed assumption with its witness, the allowance, the worst entry, the cause.
     witness : mapping or None
@@ -213,7 +227,9 @@ class Finding:
     confidence: Number = field(default=None, metadata=column(ALL_ROWS | Output.KEPT))
     samples: Step = field(default=None, metadata=column(ALL_ROWS | Output.KEPT))
     seed: Step = field(default=None, metadata=column(ALL_ROWS | Output.KEPT))
-    curve: Curve | None = field(default=None, repr=False)
+    measured_exact: str = field(default="", metadata=column(Output.JSON))
+    bound_exact: str = field(default="", metadata=column(Output.JSON))
+    curve: Curve | None = field(default=None, repr=False, metadata=column(Output.JSON))
     left_out: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
@@ -259,9 +275,10 @@ class Finding:
         return html_table("", (), rows, longest=LONGEST_DETAIL)
 
 
-NO_NUMBERS: Mapping[str, Any] = dict.fromkeys(
-    ("measured", "bound", "slack", "constant", "repeats_within", "worst_step")
-)
+NO_NUMBERS: Mapping[str, Any] = {
+    **dict.fromkeys(("measured", "bound", "slack", "constant", "repeats_within", "worst_step")),
+    **dict.fromkeys(("measured_exact", "bound_exact"), ""),
+}
 """Fields that remove the numbers of an undecided measurement."""
 
 

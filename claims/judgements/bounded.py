@@ -36,6 +36,7 @@ from marginaudit.claims.series import (
     as_floats,
     as_series,
     by_formula,
+    exact_entry,
     exactly,
     position,
     position_text,
@@ -263,6 +264,7 @@ class Bounded:
         evidence = _evidence(measured, sides, outcomes, followed)
         vacuous = self.vacuous(run, sides)
         apart = [np.abs(bound.value - measured.value) if evidence is Evidence.EXACT else None for _, bound in sides]
+        unrounded, stated = measured, [bound for _, bound in sides]
         measured, sides = measured.in_float64, [(side, bound.in_float64) for side, bound in sides]
         rooms = np.array([relative_room(side, measured, bound) for side, bound in sides])
         ratios, reached = log_ratios(measured, sides), log_ratios(measured, sides, bars=2)
@@ -281,6 +283,8 @@ class Bounded:
             "evidence": evidence,
             "measured": None if followed.all() else known.shown(worst),
             "bound": without_the_least(bound.shown(worst)),
+            "measured_exact": exact_entry(unrounded, worst),
+            "bound_exact": exact_entry(stated[int(at_side)], worst),
             "slack": None if followed.all() else slack(side, known, bound, worst),
             "side": side,
             "repeats_within": np.inf if hidden else repeats_within(float(ratios[at_side, at]), reached),
@@ -295,9 +299,7 @@ class Bounded:
             + (sampled_steps(measured) if outcomes.max() == Outcome.TRUE else ""),
             "curve": None
             if measured.step is None
-            else curve_of(
-                measured, {name: stated.value for name, stated in sides}, vacuous_above=_reach(self.largest, run)
-            ),
+            else curve_of(measured, dict(sides), vacuous_above=_reach(self.largest, run)),
             "left_out": "" if self.last else unseen(run, measured, evidence, from_step, start.of),
         }
 

@@ -160,23 +160,36 @@ def _same_scale(left: Series, right: Series) -> None:
 
 def curve_of(
     measured: Series,
-    bounds: Mapping[Literal["upper", "lower"], NDArray[Any]],
+    bounds: Mapping[Literal["upper", "lower"], Series | NDArray[Any]],
     *,
     vacuous_above: float = np.inf,
     predicted: float | None = None,
 ) -> Curve:
-    """Curve for a plot on the natural scale, from a measured series and bounds on the series' scale."""
+    """Curve for a plot on the natural scale, from a measured series and bounds on the series' scale.
+
+    A bound with a fitted constant is an array: it has no error bars.
+    """
 
     def natural(values: Any) -> list[float]:
         with np.errstate(over="ignore"):
             found: list[float] = (np.exp(values) if measured.log else np.asarray(values)).tolist()
         return found
 
+    def values(side: Literal["upper", "lower"]) -> list[float] | None:
+        bound = bounds.get(side)
+        return None if bound is None else natural(bound.value if isinstance(bound, Series) else bound)
+
+    def bars(bound: Any) -> list[float] | None:
+        return bound.natural.radius.tolist() if isinstance(bound, Series) else None
+
     return Curve(
         step=[] if measured.step is None else measured.step.tolist(),
         measured=natural(measured.known),
-        upper=natural(bounds["upper"]) if "upper" in bounds else None,
-        lower=natural(bounds["lower"]) if "lower" in bounds else None,
+        upper=values("upper"),
+        lower=values("lower"),
+        measured_bar=bars(measured),
+        upper_bar=bars(bounds.get("upper")),
+        lower_bar=bars(bounds.get("lower")),
         vacuous_above=natural([vacuous_above])[0] if np.isfinite(vacuous_above) else None,
         clock=measured.clock,
         predicted=predicted,

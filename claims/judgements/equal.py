@@ -16,7 +16,7 @@ from marginaudit.claims.judgements.compare import (
     underflown,
     unseen,
 )
-from marginaudit.claims.series import Measured, Series, as_floats, as_series
+from marginaudit.claims.series import Measured, Series, as_floats, as_series, exact_entry
 from marginaudit.claims.verdict import Evidence, Finding, Verdict, not_applicable, weakest
 from marginaudit.orders import counted
 
@@ -87,6 +87,8 @@ class Equal:
             evidence=evidence,
             measured=measured,
             bound=expected,
+            measured_exact=exact_entry(left, at),
+            bound_exact=exact_entry(right, at),
             worst_step=left.at(at),
             first_violation=left.first(outcomes == Outcome.FALSE),
             detail=(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from marginaudit.claims.series import is_ball
+from marginaudit.claims.series import fraction_text, is_ball
 from marginaudit.claims.verdict import Evidence, Finding, Verdict
 from marginaudit.margins.worst_case.scalar import exactly, rational
 
@@ -57,6 +57,8 @@ class WorstCase:
             evidence=evidence,
             measured=None if worst is None else float(worst),
             bound=float(low),
+            measured_exact="" if worst is None else fraction_text(worst),
+            bound_exact=fraction_text(low) if low == high else "",
             slack=None if room is None else float(room),
             side="upper",
             detail=_detail(low, found),
