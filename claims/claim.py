@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
@@ -242,6 +243,7 @@ class Claim:
         over without proofs. A claim with failing code is `broken`, with the error. The code's prints go to standard
         error.
         """
+        started = time.perf_counter()
         run.begin()
         found, notes = self._measured(run)
         changes: dict[str, Any] = {"detail": " ".join(filter(None, (found.detail, *notes)))}
@@ -256,7 +258,8 @@ class Claim:
             changes |= {"evidence": Evidence.FLOAT64, "premise": "carried over"}
         else:
             changes["refutes"] = verdict is Verdict.VIOLATED and not run.reservation(self.assumptions)
-        return self.row(run, **vars(found) | changes)
+        seconds = float(f"{time.perf_counter() - started:.3g}")
+        return self.row(run, **vars(found) | changes, seconds=seconds)
 
     def row(self, run: BaseRun[Any], **found: Any) -> ReportRow:
         """Report row for a finding on a run's dataset."""

@@ -84,6 +84,9 @@ class ReportRow(Finding, About):
         Of a control, the claim of which it is a false twin.
     scale : "paper", "reduced" or None
         Whether the sizes are those of the source, or smaller ones; None if unstated.
+    seconds : float or None
+        Wall-clock time of the judgement. It includes the training that this row is the first to need, and is None in
+        reproducible reports.
     quantifier : str
         What the statement is about: "all" entries, the "last" one, some ("exists"), a "supremum", ..
     """
@@ -98,11 +101,14 @@ class ReportRow(Finding, About):
     quantifier: str = field(default="", metadata=column(Output.JSON | Output.FRAME))
     kind: str = field(default="", metadata=column(Output.JSON))
     counterexample: Mapping[str, Any] | None = field(default=None, metadata=column(Output.JSON))
+    seconds: float | None = field(default=None, compare=False, metadata=column(Output.JSON))
 
     def as_document(self, output: Output = Output.JSON) -> dict[str, Any]:
         """The columns of an output, as plain JSON data."""
-        found = {known.name: finite(getattr(self, known.name)) for known in columns(ReportRow, output)}
-        return {name: value.value if isinstance(value, StrEnum) else value for name, value in found.items()}
+        found = {known.name: getattr(self, known.name) for known in columns(ReportRow, output)}
+        if found.get("curve") is not None:
+            found["curve"] = found["curve"].as_document(self.worst_step, self.first_violation, self.informative_from)
+        return {name: value.value if isinstance(value, StrEnum) else finite(value) for name, value in found.items()}
 
     def kept(self) -> dict[str, Any]:
         """The columns read by comparisons, as plain JSON data without nulls and `LEFT_OUT`."""

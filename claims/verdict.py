@@ -109,6 +109,9 @@ def columns(row: type, output: Output) -> "tuple[Field[Any], ...]":
     return tuple(known for known in fields(row) if output in known.metadata.get("outputs", Output(0)))
 
 
+SHORT = 32
+"""Entries of a longer curve in report.json, evenly spaced in the logarithm of their number."""
+
 COLUMNS = ("measured", "upper", "lower", "measured_bar", "upper_bar", "lower_bar")
 """Columns of a curve beside its steps."""
 
@@ -151,9 +154,20 @@ class Curve:
         numbers = {name: plain_number(f"curve.{name}", getattr(self, name)) for name in ("vacuous_above", "predicted")}
         self.__dict__.update(plain | numbers)
 
-    def as_document(self) -> dict[str, Any]:
-        """Plain JSON data, infinite and missing numbers as null."""
-        return {known.name: finite(getattr(self, known.name)) for known in fields(self)}
+    def as_document(self, *steps: Any) -> dict[str, Any]:
+        """Plain JSON data: at most `SHORT` entries, and those at the given steps; non-finite numbers are null.
+
+        >>> Curve([1, 2], [0.5, math.inf]).as_document()["measured"]
+        [0.5, None]
+        """
+        count, wanted = len(self.step), set(steps)
+        kept = set(range(count)) if count <= SHORT else {round(count ** (at / (SHORT - 1))) - 1 for at in range(SHORT)}
+        kept |= {at for at, step in enumerate(self.step) if step in wanted}
+        found: dict[str, Any] = {"entries": count}
+        for known in fields(self):
+            value = getattr(self, known.name)
+            found[known.name] = finite([value[at] for at in sorted(kept)] if isinstance(value, list) else value)
+        return found
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 Usage: python docs/make.py
 
-Writes docs/statements.md and its picture, docs/findings.md, docs/ablation.md from the cells that were hunted, the
-tables of verdicts in docs/default-audit.md, which an audit of the built-in cases fills, and, in some minutes,
-docs/constants.md.
+Writes the schema of report.json, docs/statements.md and its picture, docs/findings.md, docs/ablation.md from the cells
+that were hunted, the tables of verdicts in docs/default-audit.md, which an audit of the built-in cases fills, and, in
+some minutes, docs/constants.md.
 """
 
 from pathlib import Path
@@ -17,7 +17,8 @@ import statements
 from marginaudit import audit
 from marginaudit.claims.paper import Paper
 from marginaudit.reports.audit.ledger import PAPERS
-from marginaudit.reports.page.files import write_whole
+from marginaudit.reports.audit.schema import FILE, schema
+from marginaudit.reports.page.files import json_text, write_whole
 
 HERE = Path(__file__).parent
 DEFAULT_AUDIT = HERE / "default-audit.md"
@@ -46,6 +47,7 @@ def default_audit() -> str:
 
 def main() -> None:
     """Write all of them."""
+    write_whole(HERE.parent / "reports" / "audit" / FILE, json_text(schema(), indent=2))
     statements.main()
     write_whole(HERE / "findings.md", findings.page())
     write_whole(HERE / "ablation.md", ablation.page())

@@ -106,7 +106,7 @@ class Report(Audit):
         """One row per verdict."""
         from pandas import DataFrame
 
-        rows, columns = [row.as_document() for row in self.rows], list(names(Output.FRAME))
+        rows, columns = [row.as_document(Output.FRAME) for row in self.rows], list(names(Output.FRAME))
         return DataFrame([[row[column] for column in columns] for row in rows], columns=columns)
 
     def table(self, name: str) -> "DataFrame":

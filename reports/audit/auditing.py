@@ -2,8 +2,9 @@
 
 import json
 import platform
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, cached_property
 from importlib.metadata import version
 from itertools import count
@@ -24,12 +25,20 @@ from marginaudit.claims.verdict import Output, Verdict
 from marginaudit.orders import counted
 from marginaudit.orders.assumption import as_document
 from marginaudit.orders.notebook import html_table
+from marginaudit.reports.audit.claim_code import code_of
+from marginaudit.reports.audit.claim_record import record
 from marginaudit.reports.audit.claim_worker import judged_in_worker
 from marginaudit.reports.audit.plugins import Notice
-from marginaudit.reports.audit.provenance import provenance
+from marginaudit.reports.audit.provenance import provenance, reproducible
 from marginaudit.reports.audit.sources import Source, papers_of
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.processes import forkable, one_thread
+
+SCHEMA = 1
+"""Version of report.json's fields, those of ``report.schema.json``; a removed or changed field raises it."""
+
+LARGEST_DATA = 1_000_000
+"""Most characters of a dataset in report.json."""
 
 DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint")
 """The libraries whose versions a report states."""
@@ -102,11 +111,13 @@ class Row:
             more["run"] = self.dataset
         if self.refuted_by:
             more["standing"] = self.standing.status.value
+        if reproducible():
+            more["seconds"] = None
         return replace(self.finding, **more) if more else self.finding
 
-    def as_document(self) -> dict[str, Any]:
-        """Row of report.json."""
-        return self.reported.as_document()
+    def as_document(self, output: Output = Output.JSON) -> dict[str, Any]:
+        """Row of report.json, or of another output."""
+        return self.reported.as_document(output)
 
 
 OnPage = Literal["shown", "once"]
@@ -276,7 +287,7 @@ class Audit:
         header = names(Output.TABLE)
         bad = Verdict.VIOLATED, Verdict.BROKEN
         failed = [row for row in self.rows if row.finding.verdict in bad and not row.is_control]
-        read = [row | {"evidence": evidence_text(row)} for row in (row.as_document() for row in failed)]
+        read = [row | {"evidence": evidence_text(row)} for row in (row.as_document(Output.FRAME) for row in failed)]
         rows = [[bound(row) if name == "bound" else row[name] for name in header] for row in read]
         title, columns, matrix = self._matrix()
         return html_table(title, header, rows) if rows else html_table(title, columns, matrix)
@@ -306,34 +317,32 @@ class Audit:
 
     def as_document(self) -> dict[str, Any]:
         """Content of report.json, without the files."""
+        known = {row.claim.id: row for row in self.rows}
         return {
+            "schema": SCHEMA,
             "marginaudit": version("marginaudit"),
             "made": dict(self.made),
             "environment": environment(),
             "config": {paper.name: config_document(paper, self.configs[paper.name]) for paper in self.papers},
+            "papers": [paper_document(paper) for paper in self.papers],
             "datasets": [dict(one.document) for one in self.audited],
-            "claims": [claim_document(claim) for claim in {row.claim.id: row.claim for row in self.rows}.values()],
+            "claims": [claim_document(row) for row in known.values()],
             "verdicts": [row.as_document() for row in self.rows],
         }
 
 
-def claim_document(claim: Claim) -> dict[str, Any]:
-    """A claim in report.json: its texts."""
-    words = claim.source_words
-    return {
-        "id": claim.id,
-        "source": claim.source,
-        "theorem": claim.theorem or None,
-        "form": claim.form.value,
-        "control_of": claim.control_of or None,
-        "statement": claim.statement,
-        "formula": claim.formula,
-        "quotation": words.quotation or None,
-        "reading": words.reading or None,
-        "assumptions": list(claim.assumptions),
-        "instead": claim.instead or None,
-        "defence": claim.defence or claim.standing.defence or None,
-    }
+def claim_document(row: Row) -> dict[str, Any]:
+    """A claim in report.json, with its code, and the standing and the counterexample known after this audit."""
+    smallest = smallest_counterexample(row.paper, row.claim)
+    data = row.claim.standing.formula or None if smallest is None else row.paper.kind.to_document(smallest)
+    code = code_of(row.claim)
+    return record(row.claim, data, row.standing).as_document() | {"code": code and asdict(code)}
+
+
+def paper_document(paper: Paper) -> dict[str, Any]:
+    """A paper in report.json."""
+    title = re.search(r"\btitle = \{(.*)\}", paper.bibtex)
+    return {"name": paper.name, "source": paper.source, "title": title[1] if title else None}
 
 
 def config_document(paper: Paper, config: Any) -> dict[str, Any]:
@@ -383,12 +392,14 @@ def audited(
 
 
 def dataset_document(source: Source, run: BaseRun[Any]) -> dict[str, Any]:
-    """Dataset in report.json: origin, assumptions with witnesses, facts and tables."""
+    """Dataset in report.json: origin, the data unless large, assumptions with witnesses, facts and tables."""
+    data = finite(source.paper.kind.to_document(source.dataset))
     document = {
         "name": source.dataset.name,
         "paper": source.paper.name,
         "origin": source.origin,
         "sha256": source.sha256,
+        "data": data if len(json.dumps(data)) <= LARGEST_DATA else None,
         "assumptions": as_document(run.assumptions),
         **source.paper.facts(run),
         **{table.name: table.of(run) for table in source.paper.tables},

@@ -34,6 +34,11 @@ def provenance(command: str | None = None, files: Iterable[Path] = ()) -> dict[s
     }
 
 
+def reproducible() -> bool:
+    """Whether SOURCE_DATE_EPOCH asks for the same bytes from the same input, and so for no durations."""
+    return bool(os.environ.get(EPOCH, ""))
+
+
 def date() -> str:
     """Current time, or that of SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch).
 

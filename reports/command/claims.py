@@ -69,41 +69,12 @@ def _print_counts(listed: "Sequence[Claim]") -> None:
 
 
 def _entry(claim: "Claim") -> dict[str, Any]:
+    from marginaudit.reports.audit.claim_record import record
     from marginaudit.reports.counterexample import counterexample_shown
 
-    known, words = claim.standing, claim.source_words
     paper = next((paper for paper in papers() if paper.has(claim)), None)
-    return {
-        "id": claim.id,
-        "form": claim.form.value,
-        "control_of": claim.control_of or None,
-        "scale": claim.scale,
-        "source": claim.source,
-        "quotation": words.quotation or None,
-        "place": words.place or None,
-        "reading": words.reading or None,
-        "reconstructed": words.reconstructed or None,
-        "corrects": words.corrects or None,
-        "kind": claim.judgement.kind,
-        "statement": claim.statement,
-        "formula": claim.formula or None,
-        "assumptions": list(claim.assumptions),
-        "setting": list(claim.setting),
-        "proof_uses": [condition.text for condition in claim.proof_uses],
-        "standing": known.status.value,
-        "severity": known.severity and known.severity.value,
-        "weight": known.weight.value if known.severity else None,
-        "cause": known.cause or None,
-        "wrong": known.wrong or None,
-        "defence": claim.defence or known.defence or None,
-        "proof": known.proof,
-        "rests_on": list(known.uses),
-        "counterexample": counterexample_shown(paper, claim) if paper is not None else None,
-        "settings": dict(known.settings),
-        "weakest": known.weakest or None,
-        "settles": known.settles or None,
-        "hunted": known.hunted,
-    }
+    file = counterexample_shown(paper, claim) if paper is not None else None
+    return record(claim, file).as_document()
 
 
 def _in_words(value: Any) -> str:

@@ -1,5 +1,6 @@
 """Exports of a report for other papers: tables in LaTeX, Markdown and Parquet, and BibTeX."""
 
+import io
 import json
 import math
 import re
@@ -8,10 +9,10 @@ from importlib.metadata import version
 from typing import Any
 
 from marginaudit.claims.paper import Paper
-from marginaudit.claims.row import evidence_text, names
+from marginaudit.claims.row import ReportRow, evidence_text, names
 from marginaudit.claims.table import Captioned, Table
 from marginaudit.claims.values.numbers import bound, brief
-from marginaudit.claims.verdict import Output
+from marginaudit.claims.verdict import COLUMNS, Output
 from marginaudit.orders import printable
 from marginaudit.reports.page.files import csv_text
 from marginaudit.reports.page.latex import latex, latex_text
@@ -108,6 +109,36 @@ def _column(values: list[Any]) -> Any:
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
         return Series([math.nan if value is None else float(value) for value in values], dtype="float64")
     return Series([None if value is None else str(flat(value)) for value in values], dtype="string")
+
+
+CURVES = "tables/curves.parquet"
+"""File of the entries of all curves."""
+
+
+def curves(rows: Iterable[ReportRow]) -> bytes:
+    """Parquet file of the entries of the rows' curves: claim, dataset, part, clock, step, and the columns in float64.
+
+    A missing column is null; numbers may be infinite, and NaN if not known.
+    """
+    import pyarrow
+    from pyarrow import parquet
+
+    found: dict[str, list[Any]] = {name: [] for name in (*OF_CURVES, "step", *COLUMNS)}
+    for row in rows:
+        if (curve := row.curve) is None:
+            continue
+        count = len(curve.step)
+        for name, text in zip(OF_CURVES, (row.claim, row.dataset, curve.part, curve.clock), strict=True):
+            found[name] += [text] * count
+        for name in ("step", *COLUMNS):
+            found[name] += [None] * count if (column := getattr(curve, name)) is None else map(float, column)
+    types = [pyarrow.string()] * len(OF_CURVES) + [pyarrow.float64()] * (len(found) - len(OF_CURVES))
+    buffer = io.BytesIO()
+    parquet.write_table(pyarrow.table(found, pyarrow.schema(zip(found, types, strict=True))), buffer)
+    return buffer.getvalue()
+
+
+OF_CURVES = ("claim", "dataset", "part", "clock")
 
 
 def csv_table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:

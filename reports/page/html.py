@@ -261,7 +261,7 @@ def _rows(audit: Audit, audited: Sequence[Row], *, in_python: bool) -> list[dict
     sources = {one.name: one.source for one in audit.audited}
     rows = []
     for number, row in enumerate(audited, start=1):
-        found, proof = row.as_document(), own_proof(str(row.claim.standing.proof), row.paper.evidence)
+        found, proof = row.as_document() | {"curve": None}, own_proof(str(row.claim.standing.proof), row.paper.evidence)
         config = audit.configs[row.paper.name]
         more = {
             "below": _visible(found["detail"]).removeprefix(proof).lstrip(),

@@ -12,7 +12,7 @@ from marginaudit.claims.row import names
 from marginaudit.claims.verdict import Output
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Audit, Progress, quiet
-from marginaudit.reports.page.exports import csv_table, exported, tables_of
+from marginaudit.reports.page.exports import CURVES, csv_table, curves, exported, tables_of
 from marginaudit.reports.page.files import file_stem, json_text
 from marginaudit.reports.page.folder import MANIFEST, write_folder
 from marginaudit.reports.page.html import page
@@ -87,6 +87,7 @@ def _files(audit: Audit, of_papers: PaperContent, progress: Progress, exports: C
     files["verdicts.csv"] = csv_table(names(Output.CSV), document["verdicts"])
     for table, of_datasets in tables_of(audit.papers, document):
         files[f"tables/{table.name}.csv"] = csv_table(table.columns, table.rows(of_datasets))
+    files[CURVES] = curves(row.finding for row in audit.rows)
     files |= exported(audit.papers, document, exports)
     files |= {f"proofs/{name}.html": text for name, text in of_papers.proofs.items()}
     files["report.html"] = page(audit, document, pictures, of_papers.graphs, beside, plots, of_papers.proofs)

@@ -110,6 +110,7 @@ def test_two_runs_write_the_same_bytes(report: Report) -> None:
 def test_the_files(report: Report) -> None:
     stems = ["svop", "cycle"]
     expected = {"report.html", "report.json", "verdicts.csv", "tables/direction.csv", "tables/proposition2.csv"}
+    expected |= {"tables/curves.parquet"}
     panels = ("prop1.loss", "prop1.direction", "prop1.norm", "theorem2.loss", "theorem1.norm")
     drawn = [f"{stem}-{suffix}" for stem in stems for suffix in ("direction", *panels)]
     expected |= {f"figures/{name}.svg" for name in drawn}

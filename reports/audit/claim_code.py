@@ -1,0 +1,134 @@
+"""Source code of a claim: its definition, its functions, and what they use of the same file."""
+
+import ast
+import linecache
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from marginaudit.claims.claim import Claim
+
+LIBRARY = ("marginaudit.claims.judgements", "marginaudit.claims.claim", "marginaudit.claims.series")
+"""Modules of every claim, whose code is no claim's own."""
+
+
+@dataclass(frozen=True)
+class Code:
+    """Part of a Python file.
+
+    Attributes
+    ----------
+    file : name of the file, or of the module for built-in claims
+    text : the top-level statements that the claim uses, in the file's order
+    """
+
+    file: str
+    text: str
+
+
+def code_of(claim: Claim) -> Code | None:
+    """Code behind a claim; None without a readable file.
+
+    >>> from marginaudit.reports.audit.ledger import LEDGER
+    >>> found = code_of(LEDGER["ntp.lemma6"])
+    >>> found.file
+    'marginaudit.claims.ntp.appendix_c_stage2.lemma6'
+    """
+    functions = [one for one in _functions(vars(claim), set()) if not one.__module__.startswith(LIBRARY)]
+    files = {one.__code__.co_filename: one.__module__ for one in functions}
+    texts = {file: text for file in files if (text := _text(file)) is not None}
+    if not texts:
+        return None
+    file = next((file for file, text in texts.items() if f'"{claim.id}"' in text), next(iter(texts)))
+    lines = {one.__code__.co_firstlineno for one in functions if one.__code__.co_filename == file}
+    module = files[file]
+    return Code(module if module.startswith("marginaudit.") else Path(file).name, _slice(texts[file], claim.id, lines))
+
+
+def _text(file: str) -> str | None:
+    linecache.checkcache(file)
+    return "".join(linecache.getlines(file)) or None
+
+
+@lru_cache
+def _statements(text: str) -> list[ast.stmt]:
+    return ast.parse(text).body
+
+
+def _functions(value: Any, seen: set[int]) -> Iterator[FunctionType]:
+    """Functions inside a value: of dataclasses, containers, partials and closures."""
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, FunctionType):
+        yield value
+        for cell in value.__closure__ or ():
+            yield from _functions(cell.cell_contents, seen)
+    elif isinstance(value, partial):
+        yield from _functions(value.func, seen)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _functions(item, seen)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _functions(item, seen)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for known in fields(value):
+            yield from _functions(getattr(value, known.name, None), seen)
+
+
+def _slice(text: str, claim: str, lines: set[int]) -> str:
+    """Top-level statements at the lines or with the claim's id, and those that define the names they use."""
+    body = _statements(text)
+    defines: dict[str, list[int]] = {}
+    for at, node in enumerate(body):
+        for name in _defined(node):
+            defines.setdefault(name, []).append(at)
+    chosen = {at for at, node in enumerate(body) if any(_first(node) <= line <= _last(node) for line in lines)}
+    chosen |= {at for at, node in enumerate(body) if _mentions(node, claim)}
+    waiting = list(chosen)
+    while waiting:
+        for name in _used(body[waiting.pop()]):
+            new = set(defines.get(name, ())) - chosen
+            chosen |= new
+            waiting += new
+    source, found, end = text.splitlines(), list[str](), 0
+    for node in (body[at] for at in sorted(chosen)):
+        found += [] if _first(node) == end + 1 or not end else [""]
+        found += source[_first(node) - 1 : _last(node)]
+        end = _last(node)
+    return "\n".join(found) + "\n"
+
+
+def _first(node: ast.stmt) -> int:
+    decorators = node.decorator_list if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
+    return min([node.lineno, *(one.lineno for one in decorators)])
+
+
+def _last(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+def _defined(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return [(one.asname or one.name).partition(".")[0] for one in node.names]
+    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+
+
+def _used(node: ast.stmt) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+
+
+def _mentions(node: ast.stmt, claim: str) -> bool:
+    """Whether a statement makes the claim: a call with its id."""
+    return any(
+        isinstance(word, ast.Constant) and word.value == claim
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call)
+        for word in (*call.args, *(one.value for one in call.keywords))
+    )
