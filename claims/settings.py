@@ -22,7 +22,7 @@ MOST_JOBS = 1024
 CLAIM_TIMEOUT = 600.0
 """Time limit in seconds of a user's claim on a dataset."""
 
-EXPORTS = ("latex", "markdown", "parquet", "pdf")
+EXPORTS = ("latex", "markdown", "parquet", "pdf", "logbook")
 """Formats of `--export`: pdf for figures, the others for tables."""
 
 LARGEST_EXPONENT = 300

@@ -147,7 +147,7 @@ class Report(Audit):
 
         Parameters
         ----------
-        exports : one or more of "latex", "markdown", "parquet" and "pdf"
+        exports : one or more of "latex", "markdown", "parquet", "pdf" and "logbook"
 
         Raises
         ------

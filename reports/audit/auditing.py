@@ -340,9 +340,14 @@ def claim_document(row: Row) -> dict[str, Any]:
 
 
 def paper_document(paper: Paper) -> dict[str, Any]:
-    """A paper in report.json."""
+    """A paper in report.json; ``ours``: whether it has statements and proofs of this project."""
     title = re.search(r"\btitle = \{(.*)\}", paper.bibtex)
-    return {"name": paper.name, "source": paper.source, "title": title[1] if title else None}
+    return {
+        "name": paper.name,
+        "source": paper.source,
+        "title": title[1] if title else None,
+        "ours": paper.ours and bool(paper.claims),
+    }
 
 
 def config_document(paper: Paper, config: Any) -> dict[str, Any]:

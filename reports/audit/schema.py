@@ -35,7 +35,7 @@ def report_type() -> Any:
     row: Any = _types(ReportRow, columns(ReportRow, Output.JSON)) | {"curve": curve | None}
     claim: Any = _types(ClaimRecord, fields(ClaimRecord)) | {"code": Code | None}
     row, claim = _object("Row", row), _object("Claim", claim)
-    paper: Any = {"name": str, "source": str, "title": str | None}
+    paper: Any = {"name": str, "source": str, "title": str | None, "ours": bool}
     made: Any = {"date": str, "command": str | None, "cpu": str, "commit": str | None, "files": dict[str, str]}
     dataset: Any = {
         "name": str,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from marginaudit.reports.audit.sources import Source
     from marginaudit.reports.command.console import Bar
     from marginaudit.reports.command.description import Asked
+    from marginaudit.reports.logbook.registry import Registry
 
 LONG = 60.0
 """Expected seconds above which a remark announces them."""
@@ -83,9 +84,18 @@ def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
     type=OneOf(EXPORTS),
     multiple=True,
     metavar="FORMAT",
-    help="Also write the tables as latex (with references.bib), markdown or parquet, or the figures as pdf. May be "
-    "given again.",
+    help="Also write the tables as latex (with references.bib), markdown or parquet, the figures as pdf, or a Trackio "
+    "logbook with a page per claim. May be given again.",
 )
+@click.option(
+    "--registry",
+    "registry_file",
+    type=FilePath(),
+    metavar="FILE",
+    help='Claims of the logbook, as {"ID": [{"text": "..", "status": ".."}, ..]}: a page for each text.  [default: '
+    "a page for each statement]",
+)
+@click.option("--paper-id", metavar="ID", help="The paper's id in the registry, and in the logbook's tags.")
 @TRAJECTORIES
 @MAP
 @HEAD
@@ -120,6 +130,8 @@ def audit(
     rules: tuple[str, ...],
     head: str | None,
     exports: tuple[str, ...],
+    registry_file: Path | None,
+    paper_id: str | None,
     out: Path,
     fail_on: str | None,
     claim_timeout: float,
@@ -146,6 +158,7 @@ def audit(
         datasets, name, patterns, claims_file, only_mine, mapped(trajectories, rules, head), exports, given
     )
     asked = completed(arguments, papers())
+    registry = _registry(registry_file, paper_id, asked.exports)
     sources, claims, config = _planned(asked)
     save_maps(run for _, run in asked.trajectories)
     check_folder(out)
@@ -169,7 +182,7 @@ def audit(
             claim_timeout=claim_timeout,
         )
         result = _with_provenance(result, typed, asked)
-        write_audit(result, out, executor, progress=progress, exports=asked.exports)
+        write_audit(result, out, executor, progress=progress, exports=asked.exports, registry=registry)
     _print(result, out, before, as_json=as_json, everything=everything)
     return 1 if fail_on == "violated" and any(row.fails for row in result.rows) else 0
 
@@ -181,6 +194,22 @@ def _expected(source: "Source", config: Any) -> str:
         return ""
     minutes = counted(round(seconds / 60), "minute")
     return f"{printable(source.dataset.name)}: about {minutes}, unless cached; {option} makes it shorter"
+
+
+def _registry(file: Path | None, paper_id: str | None, exports: Sequence[str]) -> "Registry":
+    """Claims of the logbook.
+
+    Raises
+    ------
+    InputError
+        No logbook is exported, or the file is no registry.
+    """
+    from marginaudit.reports.logbook.registry import Registry, read_registry
+
+    given = "--registry" if file is not None else "--paper-id" if paper_id is not None else ""
+    if given and "logbook" not in exports:
+        raise InputError(given, got="no logbook to write", expected="--export logbook beside it")
+    return Registry(paper_id) if file is None else read_registry(file, paper_id)
 
 
 def _planned(asked: "Asked") -> "tuple[list[Source], list[Claim], dict[str, Any]]":

@@ -88,7 +88,7 @@ class Result:
         return self.rule.outcome
 
 
-def rule_of(claim: Document, row: Document, *, controlled: bool, second: str = "") -> Rule:
+def rule_of(claim: Document, row: Document, *, controlled: bool, second: str = "", proved: bool = False) -> Rule:
     """Rule for one row of a claim.
 
     Parameters
@@ -96,6 +96,7 @@ def rule_of(claim: Document, row: Document, *, controlled: bool, second: str = "
     claim, row : of report.json
     controlled : whether a control of the claim is violated
     second : a second computation that also finds the violation; "" for none
+    proved : whether a proof by this project covers every dataset
 
     Raises
     ------
@@ -113,7 +114,7 @@ def rule_of(claim: Document, row: Document, *, controlled: bool, second: str = "
         return _violated(claim, row, second)
     if verdict is Verdict.VACUOUS:
         return Rule.VACUOUS
-    if row["evidence"] == Evidence.PROVED:
+    if proved or row["evidence"] == Evidence.PROVED:
         return Rule.PROVED
     if not controlled:
         return Rule.NO_CONTROL
@@ -138,7 +139,12 @@ def _violated(claim: Document, row: Document, second: str) -> Rule:
 
 
 def outcome_of(
-    claim: Document, rows: Sequence[Document], controls: Sequence[Document], seconds: Mapping[str, str] | None = None
+    claim: Document,
+    rows: Sequence[Document],
+    controls: Sequence[Document],
+    seconds: Mapping[str, str] | None = None,
+    *,
+    proved: bool = False,
 ) -> Result:
     """Outcome of a claim on all its datasets, by the first rule that applies to one of its rows.
 
@@ -148,12 +154,16 @@ def outcome_of(
     rows : of the claim
     controls : rows of its controls
     seconds : second computations by dataset
+    proved : see `rule_of`
     """
     if not rows:
         return Result(Rule.NOT_CHECKED, None, "Inconclusive: it was not audited on any dataset.")
     controlled = any(row["verdict"] == Verdict.VIOLATED and row["premise"] == "met" for row in controls)
     known = seconds or {}
-    found = [(rule_of(claim, row, controlled=controlled, second=known.get(row["dataset"], "")), row) for row in rows]
+    found = [
+        (rule_of(claim, row, controlled=controlled, second=known.get(row["dataset"], ""), proved=proved), row)
+        for row in rows
+    ]
     order = list(Rule)
     rule, row = min(found, key=lambda pair: order.index(pair[0]))
     return Result(rule, row, _reason(rule, claim, row, known.get(row["dataset"], "")))

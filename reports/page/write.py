@@ -12,6 +12,8 @@ from marginaudit.claims.row import names
 from marginaudit.claims.verdict import Output
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Audit, Progress, quiet
+from marginaudit.reports.logbook.logbook import UNREGISTERED, logbook
+from marginaudit.reports.logbook.registry import Registry
 from marginaudit.reports.page.exports import CURVES, csv_table, curves, exported, tables_of
 from marginaudit.reports.page.files import file_stem, json_text
 from marginaudit.reports.page.folder import MANIFEST, write_folder
@@ -36,21 +38,28 @@ class PaperContent:
 
 
 def write_report(
-    audit: Audit, of_papers: PaperContent, folder: Path, progress: Progress = quiet, exports: Collection[str] = ()
+    audit: Audit,
+    of_papers: PaperContent,
+    folder: Path,
+    progress: Progress = quiet,
+    exports: Collection[str] = (),
+    registry: Registry = UNREGISTERED,
 ) -> None:
     """Write report.html, report.json, verdicts.csv, tables/, figures/, trajectories/ and proofs/ into a folder.
 
-    ``exports``: names of `marginaudit.claims.settings.EXPORTS`.
+    ``exports``: names of `marginaudit.claims.settings.EXPORTS`; ``registry``: the claims of the logbook.
 
     Raises
     ------
     InputError
         The folder is not writable, or holds files that belong to no earlier report.
     """
-    write_folder(folder, _files(audit, of_papers, progress, exports))
+    write_folder(folder, _files(audit, of_papers, progress, exports, registry))
 
 
-def _files(audit: Audit, of_papers: PaperContent, progress: Progress, exports: Collection[str]) -> dict[str, bytes]:
+def _files(
+    audit: Audit, of_papers: PaperContent, progress: Progress, exports: Collection[str], registry: Registry
+) -> dict[str, bytes]:
     files: dict[str, str | bytes] = {}
     pictures: list[tuple[str, bytes]] = []
     beside: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
@@ -89,6 +98,8 @@ def _files(audit: Audit, of_papers: PaperContent, progress: Progress, exports: C
         files[f"tables/{table.name}.csv"] = csv_table(table.columns, table.rows(of_datasets))
     files[CURVES] = curves(row.finding for row in audit.rows)
     files |= exported(audit.papers, document, exports)
+    if "logbook" in exports:
+        files |= logbook(document, registry)
     files |= {f"proofs/{name}.html": text for name, text in of_papers.proofs.items()}
     files["report.html"] = page(audit, document, pictures, of_papers.graphs, beside, plots, of_papers.proofs)
     written = {name: text.encode("utf-8") if isinstance(text, str) else text for name, text in files.items()}

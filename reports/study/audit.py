@@ -13,6 +13,8 @@ from marginaudit.claims.settings import CLAIM_TIMEOUT
 from marginaudit.claims.verdict import Verdict
 from marginaudit.reports.audit.auditing import Audit, Audited, Progress, audited, config_document, quiet
 from marginaudit.reports.audit.sources import Source
+from marginaudit.reports.logbook.logbook import UNREGISTERED
+from marginaudit.reports.logbook.registry import Registry
 from marginaudit.reports.page.pictures import drawn, rendered_as
 from marginaudit.reports.page.proofs import proof_pages, proof_sources
 from marginaudit.reports.page.write import PaperContent, write_report
@@ -178,7 +180,13 @@ def audit_datasets(
 
 
 def write_audit(
-    audit: Audit, folder: Path, executor: Executor, *, progress: Progress = quiet, exports: Sequence[str] = ()
+    audit: Audit,
+    folder: Path,
+    executor: Executor,
+    *,
+    progress: Progress = quiet,
+    exports: Sequence[str] = (),
+    registry: Registry = UNREGISTERED,
 ) -> None:
     """Write an audit's report, with the figures, graphs of statements and proof pages of its papers.
 
@@ -198,7 +206,7 @@ def write_audit(
         [(task.paper.source, made[task][".svg"]) for task in graphs],
         dict(sorted(pages.items())),
     )
-    write_report(audit, beside, folder, progress, exports)
+    write_report(audit, beside, folder, progress, exports, registry)
 
 
 def key_of(paper: Paper, exports: Sequence[str], **settings: Any) -> str:

@@ -73,6 +73,8 @@ CASES: list[tuple[Rule, Outcome, dict[str, Any], dict[str, Any], dict[str, Any]]
         {},
     ),
     (Rule.PROVED, Outcome.VERIFIED, CLAIM, {"evidence": "proved", "scale": None}, {"controlled": False}),
+    (Rule.PROVED, Outcome.VERIFIED, CLAIM, {"evidence": "exact"}, {"controlled": False, "proved": True}),
+    (Rule.VACUOUS, Outcome.TOY, CLAIM, {"verdict": "vacuous"}, {"proved": True}),
     (Rule.AT_SCALE, Outcome.VERIFIED, CLAIM, {}, {}),
     (Rule.NO_CONTROL, Outcome.TOY, CLAIM, {}, {"controlled": False}),
     (Rule.NO_CONTROL, Outcome.TOY, CLAIM, {"evidence": "proved by its author"}, {"controlled": False}),
