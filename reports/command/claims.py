@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marginaudit.claims.values.numbers import NONE
+from marginaudit.orders import InputError, counted, shown_path
 from marginaudit.reports.command.arguments import CLAIMS, JSON, ONE_PAPER, ledger, matching, one_claim, papers
-from marginaudit.reports.command.console import print_table, print_texts, print_wrapped, width
-from marginaudit.reports.command.output import print_json
+from marginaudit.reports.command.console import print_line, print_table, print_texts, print_wrapped, width
+from marginaudit.reports.command.options import FilePath
+from marginaudit.reports.command.output import check_output, print_json, refuse_existing, write
 
 if TYPE_CHECKING:
     from marginaudit.claims.claim import Claim
@@ -25,15 +27,35 @@ SHOWN = ("statement", "standing", "source", "assumptions")
 
 @click.command()
 @click.argument("claim", metavar="[CLAIM]", required=False)
+@click.option(
+    "--from",
+    "registry",
+    type=FilePath(),
+    metavar="REGISTRY.json",
+    help="Write a file of claims to fill in, one for each text of the paper CLAIM in a registry: "
+    '{"ID": [{"text": "..", "status": ".."}, ..]}.',
+)
+@click.option("--out", type=FilePath(), metavar="FILE", help="The new file of --from.  [default: ID.py]")
 @CLAIMS
 @ONE_PAPER
 @JSON
-def claims(claim: str | None, claims_file: Path | None, known: "tuple[Paper, ...]", as_json: bool) -> int:
+def claims(
+    claim: str | None,
+    registry: Path | None,
+    out: Path | None,
+    claims_file: Path | None,
+    known: "tuple[Paper, ...]",
+    as_json: bool,
+) -> int:
     """List the claims of the ledger, or show one.
 
     CLAIM is an id, or a pattern such as 'ntp.theorem2.*'. Prints statement, source, assumptions and standing:
-    proved, refuted or open for all datasets.
+    proved, refuted or open for all datasets. With --from it is the id of a paper in a registry.
     """
+    if registry is not None:
+        return _from_registry(registry, claim, out, as_json=as_json)
+    if out is not None:
+        raise InputError("--out", got="no file to write", expected="--from REGISTRY.json beside it")
     from marginaudit.reports.audit.ledger import is_pattern
 
     listed = ledger(claims_file, known)
@@ -55,6 +77,24 @@ def claims(claim: str | None, claims_file: Path | None, known: "tuple[Paper, ...
         print_table("Claims", ("id", *SHOWN), rows)
     if not (one or as_json):
         _print_counts(wanted)
+    return 0
+
+
+def _from_registry(file: Path, paper: str | None, out: Path | None, *, as_json: bool) -> int:
+    """Write the claims of a registry to fill in."""
+    from marginaudit.reports.logbook.cells import slug
+    from marginaudit.reports.logbook.registry import read_registry
+    from marginaudit.reports.logbook.start import claims_file
+
+    registry = read_registry(file, paper)
+    path = Path(f"{slug(registry.id or '')}.py") if out is None else out
+    refuse_existing(path)
+    check_output(path, "--out", ".py", reads=[str(file)])
+    write(path, claims_file(registry), "--out")
+    if as_json:
+        print_json({"file": str(path), "claims": len(registry.texts)})
+    else:
+        print_line(f"{counted(len(registry.texts), 'claim')} to fill in: {shown_path(path)}")
     return 0
 
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
-from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.command.console import print_line
 from marginaudit.reports.command.options import FilePath
-from marginaudit.reports.command.output import check_output, write
+from marginaudit.reports.command.output import check_output, refuse_existing, write
 from marginaudit.reports.shell import joined
 
 
@@ -21,7 +20,7 @@ def new_paper(folder: Path) -> int:
     The template has a kind of dataset, a run, a true claim and its control, a recorded run, a table, a figure, a space
     of hunts and sweeps, each with a test and with a line on when a paper needs it.
     """
-    _refuse_existing(folder)
+    refuse_existing(folder)
     _write(folder, {"paper.py": "paper.py", "test_paper.py": "test_paper.txt"})
     print_line(f"Audit it: {joined(['marginaudit', 'audit', '--paper', str(folder / 'paper.py')])}")
     return 0
@@ -34,16 +33,11 @@ def new_claim(file: Path) -> int:
 
     The claim is about named instances, and has a control: a false twin.
     """
-    _refuse_existing(file)
+    refuse_existing(file)
     check_output(file, "FILE", ".py", reads=[])
     _write(file.parent, {file.name: "claims.txt"})
     print_line(f"Audit it: {joined(['marginaudit', 'audit', '--claims', str(file)])}")
     return 0
-
-
-def _refuse_existing(path: Path) -> None:
-    if path.exists() or path.is_symlink():
-        raise InputError(shown_path(path), got="a path that exists", expected="a new one")
 
 
 def _write(folder: Path, names: Mapping[str, str]) -> None:

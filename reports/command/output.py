@@ -58,6 +58,17 @@ def write_json(path: Path, document: Any, option: str, indent: int | None = None
     write(path, json_text(document, indent=indent), option)
 
 
+def refuse_existing(path: Path) -> None:
+    """Refuse a path that exists.
+
+    Raises
+    ------
+    InputError
+    """
+    if path.exists() or path.is_symlink():
+        raise InputError(shown_path(path), got="a path that exists", expected="a new one")
+
+
 def check_output(path: Path, option: str, *endings: str, reads: Iterable[Path | str | None]) -> None:
     """Check an output file before the work: writable, not an input of the command, and with one of the endings."""
     if endings and path.suffix.lower() not in endings:

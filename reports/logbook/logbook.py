@@ -100,7 +100,8 @@ def _of_registry(document: Mapping[str, Any], registry: Registry) -> Iterator[Cl
         answered = [_answered(document, claim) for claim in printed]
         missing = "no statement of this audit is about it"
         if answered and not any(_is_checked(one) for one in answered):
-            missing = on_a_line(answered[0].rows[0]["detail"]).rstrip(".") if answered[0].rows else missing
+            detail = on_a_line(answered[0].rows[0]["detail"]) if answered[0].rows else missing
+            missing = detail.removeprefix("Not checked, because ").rstrip(".")
             answered = []
         yield ClaimPage(number, " ".join(text.split()[:8]), text, answered, missing)
 

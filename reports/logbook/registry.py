@@ -20,6 +20,10 @@ THEOREM = re.compile(
 """Names of theorems in a text: their kind and their number."""
 
 
+OMITTED = " .."
+"""End of a quotation that leaves out the rest of a text."""
+
+
 class _Entry(TypedDict):
     text: Annotated[Text, Len(1)]
     status: NotRequired[Text]
@@ -59,17 +63,26 @@ def read_registry(path: Path, paper: str | None) -> Registry:
     return Registry(name, tuple(entry["text"] for entry in found[name]))
 
 
+def theorem_in(text: str) -> str:
+    """Name of the first theorem in a text, "" without any.
+
+    >>> theorem_in("by theorem 4.3 (a), and Lemma 2")
+    'Theorem 4.3(a)'
+    """
+    found = THEOREM.search(text)
+    if found is None:
+        return ""
+    kind = "Equation" if found[1].lower() == "eq" else found[1].capitalize()
+    return f"{kind} {found[2].replace(' ', '')}"
+
+
 def theorems_in(text: str) -> tuple[str, ...]:
     """Names of the theorems in a text, in one spelling.
 
     >>> theorems_in("By Theorem 4.3 and eq. (12), the loss decays (Lemma A.2)")
     ('theorem 4.3', 'equation 12', 'lemma a.2')
     """
-    found = []
-    for kind, number in THEOREM.findall(text):
-        name = "equation" if kind.lower() == "eq" else kind.lower()
-        found.append(f"{name} {re.sub(r'[ ]', '', number).lower()}")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(theorem_in(found[0]).lower() for found in THEOREM.finditer(text)))
 
 
 def answering(text: str, claims: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -78,11 +91,18 @@ def answering(text: str, claims: Sequence[Mapping[str, Any]]) -> list[Mapping[st
     ``claims`` are entries of report.json.
     """
     words = _words(text)
-    same = [one for one in claims if words in (_words(one["quotation"] or ""), _words(one["statement"]))]
+    same = [one for one in claims if _quotes(one, words)]
     if same:
         return same
     named = set(theorems_in(text))
     return [one for one in claims if named & {name for place in _places(one) for name in theorems_in(place)}]
+
+
+def _quotes(claim: Mapping[str, Any], words: str) -> bool:
+    """Whether a claim has the words as its statement or quotation, which may leave out the end."""
+    quoted = _words(claim["quotation"] or "")
+    begins = quoted.endswith(OMITTED) and words.startswith(quoted.removesuffix(OMITTED))
+    return words in (quoted, _words(claim["statement"])) or begins
 
 
 def _places(claim: Mapping[str, Any]) -> list[str]:
