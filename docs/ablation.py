@@ -54,6 +54,19 @@ Answers: TypeAlias = dict[str, dict[str, Any]]
 """What a hunt answered, by claim and by the assumption that was dropped or `WHOLE`."""
 
 
+def without(paper: Paper) -> dict[str, dict[str, Any]]:
+    """Datasets of a paper's claims that break the claim without an assumption, by claim and assumption."""
+    answers, found = kept(), dict[str, dict[str, Any]]()
+    for claim in paper.claims:
+        broken = {
+            name: answer["dataset"]
+            for name, answer in answers.get(claim.id, {}).items()
+            if answer["found"] and name != WHOLE
+        }
+        found |= {claim.id: broken} if broken else {}
+    return found
+
+
 def kept() -> Answers:
     """The cells that were hunted."""
     answers: Answers = json.loads(CELLS.read_text(encoding="utf-8"))

@@ -18,6 +18,7 @@ from marginaudit import audit
 from marginaudit.claims.paper import Paper
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.audit.schema import FILE, schema
+from marginaudit.reports.counterexample import WITHOUT
 from marginaudit.reports.page.files import json_text, write_whole
 
 HERE = Path(__file__).parent
@@ -48,6 +49,9 @@ def default_audit() -> str:
 def main() -> None:
     """Write all of them."""
     write_whole(HERE.parent / "reports" / "audit" / FILE, json_text(schema(), indent=2))
+    for paper in ablation.HUNTED:
+        file = HERE.parent / "reports" / paper.name / "counterexamples" / WITHOUT
+        write_whole(file, json_text(ablation.without(paper)))
     statements.main()
     write_whole(HERE / "findings.md", findings.page())
     write_whole(HERE / "ablation.md", ablation.page())

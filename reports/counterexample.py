@@ -31,6 +31,30 @@ def counterexample_shown(paper: Paper, claim: Claim) -> str | None:
     return str(_file(paper.package, claim.id))
 
 
+WITHOUT = "without.json"
+"""File of the datasets that break a claim without one of its assumptions."""
+
+
+def broken_without(paper: Paper, claim: Claim) -> dict[str, Any]:
+    """Documents of datasets, by assumption, that break only the assumption (and what it implies) and violate the claim.
+
+    >>> from marginaudit.reports.audit.ledger import LEDGER, PAPERS
+    >>> list(broken_without(PAPERS[0], LEDGER["ntp.prop2.closed-form"]))
+    []
+    """
+    if not paper.package or not paper.has(claim):
+        return {}
+    found: dict[str, Any] = _without(paper.package).get(claim.id, {})
+    return found
+
+
+@cache
+def _without(package: str) -> dict[str, Any]:
+    file = files(package) / "counterexamples" / WITHOUT
+    found: dict[str, Any] = parsed_json(file.read_text(encoding="utf-8"), WITHOUT) if file.is_file() else {}
+    return found
+
+
 def _file(package: str, claim: str) -> Traversable:
     return files(package) / "counterexamples" / f"{claim}.json"
 

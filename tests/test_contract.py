@@ -26,11 +26,12 @@ from marginaudit.orders.ntp import CASES as SENTENCES
 from marginaudit.orders.snap import CASES as CLASSES
 from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.audit.planted import OF_KIND, opposite, tightened, turned
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered
 from marginaudit.training.ntp.model.losses import log_infimum_ball
 from tests.pages import ROOT, anchors
-from tests.twins import OF_KIND, decided_with, opposite, parts, scaled_bound, tightened, turned
+from tests.twins import decided_with, parts, scaled_bound
 
 PAPER_OF: Mapping[str, Paper] = {claim.id: paper for paper in PAPERS for claim in paper.claims}
 

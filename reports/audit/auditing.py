@@ -31,7 +31,7 @@ from marginaudit.reports.audit.claim_worker import judged_in_worker
 from marginaudit.reports.audit.plugins import Notice
 from marginaudit.reports.audit.provenance import provenance, reproducible
 from marginaudit.reports.audit.sources import Source, papers_of
-from marginaudit.reports.counterexample import smallest_counterexample
+from marginaudit.reports.counterexample import broken_without, smallest_counterexample
 from marginaudit.reports.processes import forkable, one_thread
 
 SCHEMA = 1
@@ -336,7 +336,8 @@ def claim_document(row: Row) -> dict[str, Any]:
     smallest = smallest_counterexample(row.paper, row.claim)
     data = row.claim.standing.formula or None if smallest is None else row.paper.kind.to_document(smallest)
     code = code_of(row.claim)
-    return record(row.claim, data, row.standing).as_document() | {"code": code and asdict(code)}
+    more = {"without": broken_without(row.paper, row.claim), "code": code and asdict(code)}
+    return record(row.claim, data, row.standing).as_document() | more
 
 
 def paper_document(paper: Paper) -> dict[str, Any]:

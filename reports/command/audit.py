@@ -114,6 +114,12 @@ def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
     type=Parsed(JOBS),
     help="Datasets judged at a time, each in its own process.  [default: one per core]",
 )
+@click.option(
+    "--controls",
+    is_flag=True,
+    help="Also audit a planted false twin of each claim that has no control, to show that a mistake would be noticed. "
+    "Its verdicts are not cached.",
+)
 @click.option("--verdicts", "everything", is_flag=True, help=f"Print every verdict, also of more than {MOST_VERDICTS}.")
 @click.option("--fresh", is_flag=True, help="Ignore cached results.")
 @JSON
@@ -136,6 +142,7 @@ def audit(
     fail_on: str | None,
     claim_timeout: float,
     jobs: int | None,
+    controls: bool,
     everything: bool,
     fresh: bool,
     as_json: bool,
@@ -147,6 +154,7 @@ def audit(
     override it. Results are cached in ~/.cache/marginaudit (XDG_CACHE_HOME), and reused for equal data, settings,
     versions and code.
     """
+    from marginaudit.reports.audit.planted import with_controls
     from marginaudit.reports.command.console import progress_bar
     from marginaudit.reports.command.description import Asked, completed
     from marginaudit.reports.page.folder import check_folder, manifest
@@ -160,6 +168,7 @@ def audit(
     asked = completed(arguments, papers())
     registry = _registry(registry_file, paper_id, asked.exports)
     sources, claims, config = _planned(asked)
+    claims = with_controls(claims) if controls else claims
     save_maps(run for _, run in asked.trajectories)
     check_folder(out)
     before = manifest(out) or {}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from marginaudit.claims.row import evidence_text
+from marginaudit.claims.standing import Status
 from marginaudit.claims.verdict import Verdict
 from marginaudit.reports.logbook.cells import Cell, fenced, on_a_line, table
 from marginaudit.reports.logbook.figure import svg
@@ -63,6 +64,7 @@ def claim_cells(answered: Sequence[Answered], text: str, command: str | None) ->
         name = f" ({one.claim['id']})" if several else ""
         cells += _code(one, name, command)
         cells.append(Cell(f"Control{name}", _control(one)))
+        cells += _conditions(one, name)
         if (smallest := _counterexample(one)) is not None:
             cells.append(Cell(f"Smallest counterexample{name}", smallest))
     return cells + _figures(answered)
@@ -218,6 +220,18 @@ def _control(one: Answered) -> str:
             shown = f"measured {number(row, 'measured')}, it says {says(row)}; {row['verdict']}, {evidence_text(row)}"
             lines.append(f"  On {row['dataset']}: {shown}")
     return "\n".join(lines)
+
+
+def _conditions(one: Answered, name: str) -> list[Cell]:
+    """Datasets that break a claim, if not refuted, without one of its assumptions."""
+    if not one.claim["without"] or one.claim["standing"] == Status.REFUTED:
+        return []
+    lines = ["The condition matters: without it alone, this dataset violates the claim (`marginaudit hunt --without`)."]
+    for assumption, data in one.claim["without"].items():
+        text = json.dumps(data, ensure_ascii=False)
+        shown = text if len(text) <= LONGEST_DETAIL else "in report.json"
+        lines += ["", f"Without `{assumption}`:", fenced(shown, "json")]
+    return [Cell(f"Without a condition{name}", "\n".join(lines))]
 
 
 def _counterexample(one: Answered) -> str | None:

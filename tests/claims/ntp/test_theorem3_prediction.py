@@ -27,11 +27,11 @@ from marginaudit.claims.ntp.error_bars import score_error
 from marginaudit.claims.ntp.run import Run
 from marginaudit.orders.ntp import CASES, Dataset, Sample, dataset_from_document, free_dataset
 from marginaudit.reports import LEDGER
+from marginaudit.reports.audit.planted import tightened
 from tests.claims.ntp.samples import SKEW, changed, retrained
 from tests.measured import judgement, measured
 from tests.solutions import known
 from tests.strategies import datasets
-from tests.twins import tightened
 
 SAVES_ONE = {
     "samples": [{"tokens": ["a", "b", "q"], "next": "a"}],
