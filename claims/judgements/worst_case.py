@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from marginaudit.claims.series import fraction_text, is_ball
 from marginaudit.claims.verdict import Evidence, Finding, Verdict
-from marginaudit.margins.worst_case.scalar import exactly, rational
+from marginaudit.margins.worst_case.scalar import enclosure, exactly, rational
 
 if TYPE_CHECKING:
     from marginaudit.margins.worst_case.solve import WorstCase as Solved
@@ -25,7 +25,8 @@ class WorstCase:
 
     Attributes
     ----------
-    problem : from an instance to a PEPit ``PEP``; its rationals are given as `RationalFloat`
+    problem : from an instance to a PEPit ``PEP``; its rationals are given as `RationalFloat`, its balls as
+        `EnclosedFloat`, for which both ends are proved for all numbers in the balls
     bound : from an instance to the bound, a rational or a ball
     """
 
@@ -54,7 +55,7 @@ class WorstCase:
         room = low / worst if worst is not None and worst > 0 and low > 0 else None
         return Finding(
             verdict=verdict,
-            evidence=evidence,
+            evidence=Evidence.CERTIFIED if found.enclosed else evidence,
             measured=None if worst is None else float(worst),
             bound=float(low),
             measured_exact="" if worst is None else fraction_text(worst),
@@ -84,8 +85,7 @@ class WorstCase:
 def _ends(bound: Any) -> tuple[Fraction, Fraction, Evidence]:
     """Lower and upper end of a bound, and its evidence."""
     if is_ball(bound):
-        middle, radius = (Fraction(int(part.p), int(part.q)) for part in (bound.mid().fmpq(), bound.rad().fmpq()))
-        return middle - radius, middle + radius, Evidence.CERTIFIED
+        return *enclosure(bound), Evidence.CERTIFIED
     exact = bound if isinstance(bound, Fraction) else rational(bound)
     return exact, exact, Evidence.EXACT
 

@@ -1,11 +1,12 @@
 """Read a performance estimation problem from a PEPit object, in rationals."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from math import isinf
 from typing import Any
 
-from marginaudit.margins.worst_case.scalar import dyadic, rational
+from marginaudit.margins.worst_case.scalar import EnclosedFloat, dyadic, enclosure, rational
+from marginaudit.margins.worst_case.verify import Interval, between
 
 CLASSES = {
     "ConvexFunction": ("convex", ()),
@@ -48,7 +49,7 @@ def from_pepit(pep: Any, *, floats: bool = False) -> Document:
     if any(owner.list_of_psd for owner in everything) or BlockPartition.list_of_partitions:
         raise Unsupported("matrix constraints and partitions into blocks are not supported")
     constraints = [*pep.list_of_constraints, *(c for f in Function.list_of_functions for c in f.list_of_constraints)]
-    names = Names(functions, dyadic if floats else rational)
+    names = Names(functions, floats=floats)
     return {
         "functions": [_function(function, names) for function in functions if function.list_of_points],
         "constraints": [
@@ -67,9 +68,9 @@ def from_pepit(pep: Any, *, floats: bool = False) -> Document:
 class Names:
     """Names of the points and values that the problem uses, in order of use."""
 
-    def __init__(self, functions: list[Any], number: Callable[[float], Fraction] = rational) -> None:
+    def __init__(self, functions: list[Any], *, floats: bool = False) -> None:
         """Suggest names for the evaluations' points and values: x1, g1, f1, after the function's number if several."""
-        self.number = number
+        self.parameter = dyadic if floats else rational
         self.points: dict[int, str] = {}
         self.values: dict[int, str] = {}
         self._suggested: dict[int, str] = {}
@@ -86,16 +87,20 @@ class Names:
             known[id(item)] = wished if wished not in taken else f"{wished} ({letter}{item.counter})"
         return known[id(item)]
 
-    def vector(self, point: Any) -> Mapping[str, str]:
+    def number(self, value: float) -> Any:
+        """A coefficient, or the interval of an enclosed one."""
+        return between(*enclosure(value.ball)) if isinstance(value, EnclosedFloat) else self.parameter(value)
+
+    def vector(self, point: Any) -> Mapping[str, Any]:
         """A combination of points."""
         terms = ((self._name(p, self.points, "p"), self.number(c)) for p, c in point.decomposition_dict.items())
         return {name: text(c) for name, c in terms if c}
 
     def expression(self, expression: Any) -> Document:
         """A combination of products, values and a constant."""
-        products: dict[tuple[str, str], Fraction] = {}
-        values: dict[str, str] = {}
-        constant = Fraction(0)
+        products: dict[tuple[str, str], Any] = {}
+        values: dict[str, Any] = {}
+        constant: Any = Fraction(0)
         for term, coefficient in expression.decomposition_dict.items():
             c = self.number(coefficient)
             if isinstance(term, tuple):
@@ -123,7 +128,7 @@ def _function(function: Any, names: Names) -> Document:
         name, parameters = "indicator", ()
     return {
         "class": name,
-        "parameters": {key: text(names.number(getattr(function, key))) for key in parameters},
+        "parameters": {key: text(names.parameter(getattr(function, key))) for key in parameters},
         "evaluations": [
             {"x": names.vector(x), "g": names.vector(g), "f": names.expression(f)}
             for x, g, f in function.list_of_points
@@ -131,6 +136,8 @@ def _function(function: Any, names: Names) -> Document:
     }
 
 
-def text(value: Fraction) -> str:
-    """A rational as "p/q"."""
+def text(value: Any) -> Any:
+    """A rational as "p/q", an interval as its two ends."""
+    if isinstance(value, Interval):
+        return [text(value.low), text(value.high)]
     return f"{value.numerator}/{value.denominator}"

@@ -10,7 +10,7 @@ from marginaudit.margins.worst_case.exact import Vectors, flint, floats, fractio
 from marginaudit.margins.worst_case.optimum import GAPS, Optimum
 from marginaudit.margins.worst_case.program import Program
 from marginaudit.margins.worst_case.solution import WorstFunction
-from marginaudit.margins.worst_case.verify import Refused, verify_worst_case
+from marginaudit.margins.worst_case.verify import Refused, ends, verify_worst_case
 from marginaudit.orders.arrays import Floats
 
 ZERO, ONE = fmpq(0), fmpq(1)
@@ -133,12 +133,12 @@ def attained(
     program: Program, lengths: list[fmpq], points: dict[str, list[fmpq]], values: dict[str, fmpq]
 ) -> WorstFunction | None:
     """The function with these coordinates and values, if the checker accepts it; 0 for those in no row."""
-    problem = program.problem
+    problem = program.stated
     zero = [ZERO] * len(lengths)
     everything = {name: [fraction(c) for c in points.get(name, zero)] for name in problem.points}
     numbers = {name: fraction(values.get(name, ZERO)) for name in problem.values}
     worst = WorstFunction(Fraction(0), [fraction(c) for c in lengths], everything, numbers)
-    worst = worst._replace(value=min(worst.number(metric) for metric in problem.metrics))
+    worst = worst._replace(value=min(ends(worst.number(metric))[0] for metric in problem.metrics))
     try:
         verify_worst_case(problem, worst._asdict())
     except Refused:

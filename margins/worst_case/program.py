@@ -8,7 +8,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from marginaudit.margins.worst_case.exact import flint
-from marginaudit.margins.worst_case.verify import ONE, Evaluation, Linear, Place, Problem, product
+from marginaudit.margins.worst_case.verify import ONE, Evaluation, Linear, Place, Problem, ends, product
 from marginaudit.orders.arrays import Floats
 
 ZERO = Fraction(0)
@@ -37,11 +37,13 @@ class Program:
     """maximise t over Gram matrices G of the points and values F, subject to all rows.
 
     The points in ``fixed`` are 0: a common translation of points changes no row. The others, ``free``, are the basis.
+    Enclosed data are taken at their middle; ``stated`` is the problem with them.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, stated: Problem) -> None:
         """Write down all rows that are not empty."""
-        self.problem = problem
+        self.stated = stated
+        self.problem = problem = middle(stated) if stated.enclosed else stated
         self._exact: dict[int, Linear] = {}
         self._matrices: dict[int, fmpq_mat] = {}
         rows, flat = self._every_row()
@@ -103,8 +105,13 @@ class Program:
     def exact(self, row: int) -> Linear:
         """The row as an expression, without t."""
         if row not in self._exact:
-            self._exact[row] = self._derived(row)
+            self._exact[row] = self._derived(self.problem, row)
         return self._exact[row]
+
+    def least_constant(self, row: int) -> Fraction:
+        """The row's constant, or the least one for enclosed data."""
+        terms = self._derived(self.stated, row) if self.stated.enclosed else self.exact(row)
+        return ends(terms.get((), ZERO))[0]
 
     def left_sides(self, gram: Floats, values: Floats, t: float) -> Floats:
         """The rows' left sides."""
@@ -132,13 +139,13 @@ class Program:
         """The row's constant."""
         return flint(self.exact(row).get((), ZERO))
 
-    def _derived(self, row: int) -> Linear:
+    def _derived(self, problem: Problem, row: int) -> Linear:
         known = self.rows[row]
         if known.group == "metric":
-            return Fraction(-1) * self.problem.metrics[known.owner]
+            return Fraction(-1) * problem.metrics[known.owner]
         if known.group == "constraint":
-            return self.problem.constraints[known.owner][1]
-        return self.problem.functions[known.owner].left_side(known.place, product, ONE)  # type: ignore[no-any-return]
+            return problem.constraints[known.owner][1]
+        return problem.functions[known.owner].left_side(known.place, product, ONE)  # type: ignore[no-any-return]
 
     @cached_property
     def names(self) -> list[str]:
@@ -149,6 +156,21 @@ class Program:
     def value_names(self) -> list[str]:
         """Names of the values in some row."""
         return [self.problem.values[k] for k in self.used]
+
+
+def middle(problem: Problem) -> Problem:
+    """The problem with the middle of each enclosure."""
+
+    def exact(expression: Linear) -> Linear:
+        return Linear({term: sum(ends(c), ZERO) / 2 for term, c in expression.items()})
+
+    return problem._replace(
+        functions=[
+            f._replace(evaluations=[Evaluation(*map(exact, e)) for e in f.evaluations]) for f in problem.functions
+        ],
+        constraints=[(relation, exact(expression)) for relation, expression in problem.constraints],
+        metrics=[exact(metric) for metric in problem.metrics],
+    )
 
 
 def _without_translations(A: Floats) -> list[int]:

@@ -1,7 +1,7 @@
 """Proved ends of a worst case."""
 
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from marginaudit.margins.worst_case.verify import Linear
 
@@ -27,9 +27,9 @@ class WorstFunction(NamedTuple):
         """The scalar product of two vectors of coordinates."""
         return sum((d * a * b for d, a, b in zip(self.squared_lengths, u, v, strict=True)), Fraction(0))
 
-    def number(self, expression: Linear) -> Fraction:
+    def number(self, expression: Linear) -> Any:
         """The value of an expression."""
-        total = Fraction(0)
+        total: Any = Fraction(0)
         for term, c in expression.items():
             if len(term) == 2:
                 total += c * self.dot(self.points[term[0]], self.points[term[1]])

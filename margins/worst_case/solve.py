@@ -58,6 +58,11 @@ class WorstCase:
         return None if self.function is None else self.function.value
 
     @property
+    def enclosed(self) -> bool:
+        """Whether both ends hold for all data in the problem's enclosures."""
+        return read_problem(self.problem, "").enclosed
+
+    @property
     def tight(self) -> bool:
         """Whether both ends are the same rational."""
         return self.upper is not None and self.upper == self.lower
@@ -104,7 +109,12 @@ def worst_case(problem: dict[str, Any], expected: Fraction | None = None) -> Wor
 
 
 def tight_ends(program: Program, found: Optimum, expected: Fraction | None) -> Ends:
-    """Ends at a rational near the float optimum: the expected value, a simple one, or that of a polished optimum."""
+    """Ends at a rational near the float optimum: the expected value, a simple one, or that of a polished optimum.
+
+    None for enclosed data: an exact end has no room for them.
+    """
+    if program.stated.enclosed:
+        return Ends()
     known = expected if expected is not None and abs(expected - Fraction(found.value)) <= NEAR * abs(expected) else None
     simple = known if known is not None else recognised(Fraction(found.value), Fraction(1, 10**10))
     partial = Ends()

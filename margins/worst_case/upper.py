@@ -88,9 +88,9 @@ def relaxed(program: Program, optimum: Optimum, face: Face) -> Proof | None:
 
 def proved(program: Program, multipliers: dict[int, fmpq]) -> Proof | None:
     """The proof with these multipliers by row, if the checker accepts it."""
-    problem, zero = program.problem, Fraction(0)
+    problem, zero = program.stated, Fraction(0)
     known = {r: fraction(value) for r, value in multipliers.items() if value != 0}
-    constant = sum((value * program.exact(r).get((), zero) for r, value in known.items()), zero)
+    constant = sum((value * program.least_constant(r) for r, value in known.items()), zero)
     proof = Proof(
         -constant,
         [zero] * len(problem.metrics),

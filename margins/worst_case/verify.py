@@ -15,7 +15,8 @@ performance is the least of the metrics. In rational arithmetic it confirms
   all constraints and interpolation inequalities, and metrics of at least the stated value.
 
 With PROBLEM, a file with the problem alone or in a certificate, that of CERTIFICATE must equal it. A rational is "p/q"
-in lowest terms, in ASCII digits, at most 4000 each.
+in lowest terms, in ASCII digits, at most 4000 each. A coefficient of a problem may be an enclosure ["p/q", "r/s"] of an
+irrational number; the statements then hold for all numbers in the enclosures.
 """
 
 import json
@@ -52,8 +53,47 @@ class Unreadable(ValueError):  # noqa: N818
         self.where, self.got, self.expected = where, got, expected
 
 
-class Linear(dict[Any, Fraction]):
-    """Linear combination: coefficient by term. Terms of an expression are (a, b) with a <= b, (value,) and ()."""
+class Interval:
+    """An unknown number between two rationals, low < high."""
+
+    def __init__(self, low: Fraction, high: Fraction) -> None:
+        self.low, self.high = low, high
+
+    def __add__(self, other: Any) -> Any:
+        low, high = ends(other)
+        return between(self.low + low, self.high + high)
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -1 * other
+
+    def __rsub__(self, other: Any) -> Any:
+        return other + -1 * self
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, Linear):
+            return NotImplemented
+        products = [a * b for a in (self.low, self.high) for b in ends(other)]
+        return between(min(products), max(products))
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+def ends(number: Any) -> tuple[Fraction, Fraction]:
+    """Least and greatest value of a rational or an interval."""
+    return (number.low, number.high) if isinstance(number, Interval) else (Fraction(number), Fraction(number))
+
+
+def between(low: Fraction, high: Fraction) -> Any:
+    """The interval, or the rational if both ends are the same."""
+    return low if low == high else Interval(low, high)
+
+
+class Linear(dict[Any, Any]):
+    """Linear combination: coefficient by term. Terms of an expression are (a, b) with a <= b, (value,) and ().
+
+    Coefficients are rationals and intervals.
+    """
 
     def __add__(self, other: "Linear") -> "Linear":
         total = Linear(self)
@@ -282,6 +322,13 @@ class Problem(NamedTuple):
     constraints: list[tuple[str, Linear]]
     metrics: list[Linear]
 
+    @property
+    def enclosed(self) -> bool:
+        """Whether some coefficient is an enclosure."""
+        rows = [*self.metrics, *(expression for _, expression in self.constraints)]
+        rows += [part for function in self.functions for e in function.evaluations for part in e]
+        return any(isinstance(c, Interval) for row in rows for c in row.values())
+
 
 def combined(problem: Problem, proof: dict[str, Any]) -> Linear:
     """The proof's combination of constraints, interpolation inequalities and negative metrics."""
@@ -312,14 +359,16 @@ def verify_proof(problem: Problem, bound: Fraction, proof: dict[str, Any]) -> st
     total = combined(problem, proof)
     for name in problem.values:
         demand(total.get((name,), ZERO) == 0, f"proof: the value {name!r} does not cancel")
-    demand(-total.get((), ZERO) <= bound, "proof: it bounds the performance by more than stated")
+    demand(-ends(total.get((), ZERO))[0] <= bound, "proof: it bounds the performance by more than stated")
     order = {name: k for k, name in enumerate(problem.points)}
     matrix = [[ZERO] * len(order) for _ in order]
     for term, coefficient in total.items():
         if len(term) == 2:
             i, j = order[term[0]], order[term[1]]
-            matrix[i][j] += coefficient / 2
-            matrix[j][i] += coefficient / 2
+            low, high = ends(coefficient)
+            for a, b in ((i, j), (j, i)):
+                matrix[a][b] += (low + high) / 4
+                matrix[a][a] -= (high - low) / 4  # |x'Ex| <= sum_a x_a^2 sum_b |E_ab|
     demand(positive_semidefinite(matrix), "proof: the matrix of products is not positive semidefinite")
     return f"performance <= {bound} for every function of {classes(problem)}"
 
@@ -354,14 +403,14 @@ def verify_worst_case(problem: Problem, stated: dict[str, Any]) -> str:
         demand(len(coordinates) == len(lengths), f"worst case: {name!r} has not {len(lengths)} coordinates")
     vectors = {name: Linear({k: c for k, c in enumerate(row) if c}) for name, row in points.items()}
 
-    def dot(u: Linear, v: Linear) -> Fraction:
+    def dot(u: Linear, v: Linear) -> Any:
         return sum((lengths[k] * c * v[k] for k, c in u.items() if k in v), ZERO)
 
     def vector(combination: Linear) -> Linear:
         return sum((c * vectors[name] for name, c in combination.items()), Linear())
 
-    def number(expression: Linear) -> Fraction:
-        total = ZERO
+    def number(expression: Linear) -> Any:
+        total: Any = ZERO
         for term, c in expression.items():
             if len(term) == 2:
                 c *= dot(vectors[term[0]], vectors[term[1]])
@@ -379,19 +428,22 @@ def verify_worst_case(problem: Problem, stated: dict[str, Any]) -> str:
         demand(
             not minimum or any(map(placed.is_minimum, range(len(known)))), f"worst case: function {k} has no minimum"
         )
+        enclosed = any(isinstance(c, Interval) for e in known for c in e.g.values())
+        demand(not (minimum and enclosed), f"worst case: function {k} may have further minima")
         for name, i, j in placed.places():
             place = name, i, j
             holds = satisfied(placed.left_side(place, dot, Fraction(1)), placed.relation(place))
             demand(holds, f"worst case: function {k}, {name} {i} {j} is violated")
     for k, metric in enumerate(problem.metrics):
-        demand(number(metric) >= stated["value"], f"worst case: metric {k} is below the stated value")
+        demand(ends(number(metric))[0] >= stated["value"], f"worst case: metric {k} is below the stated value")
     dimension = len(lengths)
     return f"performance >= {stated['value']} for a function of {classes(problem)} on R^{dimension}"
 
 
-def satisfied(number: Fraction, relation: str) -> bool:
+def satisfied(number: Any, relation: str) -> bool:
     """Whether number <= 0, or number == 0."""
-    return number == 0 or (number < 0 and relation == "<=")
+    low, high = ends(number)
+    return high <= 0 and (relation == "<=" or low == high == 0)
 
 
 def classes(problem: Problem) -> str:
@@ -399,7 +451,7 @@ def classes(problem: Problem) -> str:
     return ", ".join(
         f"{f.name} ({', '.join(f'{k} = {v}' for k, v in f.parameters.items())})" if f.parameters else f.name
         for f in problem.functions
-    )
+    ) + (", for all data in the enclosures" if problem.enclosed else "")
 
 
 def verify(certificate: str | Path, problem: str | Path | None = None) -> list[str]:
@@ -445,20 +497,20 @@ def read_problem(value: Any, where: str) -> Problem:
         terms = mapping(value, where)
         for name in terms:
             expect(name in points, f"{where}/{name}", name, "a point")
-        return Linear({name: rational(c, f"{where}/{name}") for name, c in terms.items()})
+        return Linear({name: coefficient(c, f"{where}/{name}") for name, c in terms.items()})
 
     def expression(value: Any, where: str) -> Linear:
         parts = members(value, where, (), ("products", "values", "constant"))
-        total = Linear({(): rational(parts["constant"], f"{where}/constant")} if "constant" in parts else {})
+        total = Linear({(): coefficient(parts["constant"], f"{where}/constant")} if "constant" in parts else {})
         for name, c in mapping(parts.get("values", {}), f"{where}/values").items():
             expect(name in values, f"{where}/values/{name}", name, "a value")
-            total = total + Linear({(name,): rational(c, f"{where}/values/{name}")})
+            total = total + Linear({(name,): coefficient(c, f"{where}/values/{name}")})
         for k, row in enumerate(array(parts.get("products", []), f"{where}/products")):
             place = f"{where}/products/{k}"
             a, b, c = array(row, place, 3)
             expect(a in points and b in points, place, row, "two points and a rational")
             one = Fraction(1)
-            total = total + rational(c, place) * product(Linear({a: one}), Linear({b: one}))
+            total = total + coefficient(c, place) * product(Linear({a: one}), Linear({b: one}))
         return total
 
     def function(value: Any, where: str) -> Function:
@@ -525,6 +577,15 @@ def rational(value: Any, where: str) -> Fraction:
     if match is None or gcd(*map(int, match.groups())) != 1:
         expect(False, where, value, "a rational 'p/q' in lowest terms, of at most 4000 digits each")
     return Fraction(value)
+
+
+def coefficient(value: Any, where: str) -> Any:
+    """Read a rational, or the interval of an enclosure."""
+    if not isinstance(value, list):
+        return rational(value, where)
+    low, high = (rational(c, f"{where}/{k}") for k, c in enumerate(array(value, where, 2)))
+    expect(low < high, where, value, "an enclosure with its lower end first")
+    return Interval(low, high)
 
 
 def rationals(value: Any, where: str) -> list[Fraction]:
