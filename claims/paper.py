@@ -247,6 +247,10 @@ class Paper:
         """Rough processor seconds of an audit of a dataset, 0 if short, and an option that makes it shorter."""
         return 0.0, ""
 
+    def about(self, claim: Claim, run: BaseRun[Any]) -> bool:
+        """Whether a claim about its kind of data has a row on this dataset."""
+        return True
+
     def facts(self, run: Any) -> dict[str, Any]:
         """Facts on the dataset and its run for the report, as plain data."""
         return {}

@@ -1,5 +1,7 @@
 """The paper-less paper of named instances, and the claims about them."""
 
+import sys
+from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,6 +51,14 @@ class InstancePaper(Paper):
     def judges(self, claim: Claim) -> bool:
         """Whether the claim is about instances."""
         return assumes_functions(claim) and not is_across(claim)
+
+    def about(self, claim: Claim, run: BaseRun[Any]) -> bool:
+        """Whether the instance has the claim's subject, or the claim's code fails to say so."""
+        try:
+            with redirect_stdout(sys.stderr):
+                return claim.applies_to(run)
+        except Exception:  # judging it reports the error
+            return True
 
     def facts(self, run: BaseRun[Any]) -> dict[str, Any]:
         """Values of the instance."""

@@ -1,4 +1,4 @@
-"""The twelve theorems as claims about named instances, with a control of each.
+"""The twelve theorems as claims about named instances, with a control of each, and variants without the assumption.
 
 Usage: marginaudit audit --claims examples/first_order/claims.py
        marginaudit hunt first-order.gradient-descent --without short_steps --claims examples/first_order/claims.py
@@ -6,88 +6,96 @@ Usage: marginaudit audit --claims examples/first_order/claims.py
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from marginaudit import Claim, WorstCase, floats, integers
-from marginaudit.claims.quotation import Form, SourceWords
+from marginaudit.claims.quotation import UNQUOTED, quoted, varied
 
 sys.path.insert(0, str(Path(__file__).parent))
 from theorems import THEOREMS, Theorem
 
-STEPS = (1, 2, 3, 5)
+STEPS = (1, 2, 3, 4, 5)
 """The n of the instances."""
 
-READING = "As PEPit 0.5.1 quotes it; the source was not read."
+BEYOND = (1, 2, 3)
+"""The n of instances outside an assumption."""
+
+STEP = floats(Fraction(1, 10), 2)
+"""Steps of a hunt."""
 
 BOXES: dict[str, dict[str, Any]] = {
-    "gradient-descent": {"n": integers(1, 5), "L": floats(1, 4), "gamma": floats(Fraction(1, 10), 2)},
-    "nonconvex-gradient-descent": {"n": integers(1, 5), "L": floats(1, 4), "gamma": floats(Fraction(1, 10), 2)},
+    "gradient-descent": {"n": integers(1, 5), "L": floats(1, 4), "gamma": STEP},
+    "nonconvex-gradient-descent": {"n": integers(1, 5), "L": floats(1, 4), "gamma": STEP},
+    "gradient-descent-contraction": {"n": integers(1, 3), "L": floats(1, 4), "mu": floats(0, 1), "gamma": STEP},
+    "proximal-gradient": {"n": integers(1, 2), "L": floats(1, 4), "mu": floats(0, 1), "gamma": STEP},
+    "proximal-point": {"n": integers(1, 5), "gamma": STEP},
+    "subgradient": {"n": integers(1, 5), "M": floats(1, 4), "R2": floats(1, 10), "gamma": STEP},
+    "nesterov": {"n": integers(1, 5), "L": floats(1, 4)},
+    "halpern": {"n": integers(1, 5)},
+    "krasnoselskii-mann": {"n": integers(1, 5), "gamma": floats(Fraction(1, 2), 1)},
     "krasnoselskii-mann-long": {"n": integers(1, 5), "gamma": floats(Fraction(1, 2), 1)},
+    "monotone-proximal-point": {"n": integers(1, 5), "alpha": STEP},
+    "douglas-rachford": {"n": integers(1, 2), "L": floats(1, 4), "mu": floats(0, 1), "alpha": STEP},
 }
-"""Parameters for hunts, of theorems with an assumption on the step."""
+"""Parameters for hunts, by theorem."""
 
 
 def instances() -> dict[str, dict[str, Any]]:
-    """Parameters by name: inside the assumption of each theorem, and outside it where a control needs that."""
+    """Parameters by name: inside the assumption of each theorem, and outside it where the bound is known to fail."""
     found = {}
     for theorem in THEOREMS:
-        for n in STEPS:
-            found[f"{theorem.name}-{n}"] = {"theorem": theorem.name, **theorem.instance(n)}
-            if theorem.outside is not None:
-                found[f"{theorem.name}-outside-{n}"] = {"theorem": theorem.name, **theorem.control(n)[0]}
+        of = {"theorem": theorem.name}
+        found |= {f"{theorem.name}-{n}": of | theorem.instance(n) for n in STEPS}
+        if theorem.outside is not None:
+            found |= {f"{theorem.name}-outside-{n}": of | theorem.variant(n)[0] for n in BEYOND}
     return found
 
 
 INSTANCES = instances()
 
 
-def of_theorem(theorem: Theorem) -> Any:
-    """The predicate that an instance has the theorem's parameters."""
+def other_than(theorem: Theorem) -> Any:
+    """The reason why an instance has not this theorem's parameters; it then has no row."""
 
-    def of(p: Any) -> bool:
-        return bool(getattr(p, "theorem", theorem.name) == theorem.name)
+    def absent(p: Any) -> str | None:
+        found = getattr(p, "theorem", theorem.name)
+        return None if found == theorem.name else f"parameters of {found}"
 
-    of.__name__ = f"of_{theorem.name}".replace("-", "_")
-    of.__doc__ = f"parameters of {theorem.name}"
-    return of
-
-
-def outside(theorem: Theorem) -> Any:
-    """The failure of the theorem's assumption."""
-
-    def fails(p: Any) -> bool:
-        return not theorem.assumption(p)
-
-    fails.__name__ = f"not_{theorem.assumption.__name__}"
-    fails.__doc__ = f"not {theorem.assumed}"
-    return fails
+    return absent
 
 
 def claims() -> Iterator[Claim]:
-    """Each theorem, and its control: the bound outside the assumption, or a thousandth sharper."""
+    """Each theorem; without its assumption, a variant; and a control, the bound a thousandth sharper."""
     for theorem in THEOREMS:
         printed = Claim(
             id=f"first-order.{theorem.name}",
             source=theorem.source,
             statement=f"{theorem.statement}{f' For {theorem.assumed}.' if theorem.assumed else ''}",
             formula=theorem.formula,
-            assumptions=(of_theorem(theorem), theorem.assumption),
+            assumptions=(theorem.assumption,),
             judgement=WorstCase(theorem.problem, theorem.bound),
-            box=BOXES.get(theorem.name, {}),
-            source_words=SourceWords(place=theorem.source, reading=READING, form=Form.PRINTED),
+            absent=other_than(theorem),
+            box=BOXES[theorem.name],
+            source_words=quoted(theorem.source, theorem.quotation, theorem.reading),
         )
         yield printed
-        beyond = theorem.outside is not None
-        yield Claim(
+        if theorem.outside is not None:
+            yield replace(
+                printed,
+                id=f"{printed.id}.any-step",
+                statement=f"{theorem.statement} For any step.",
+                assumptions=(),
+                source_words=varied(printed.id, f"Without the stated range {theorem.assumed}."),
+            )
+        yield replace(
+            printed,
             id=f"{printed.id}.control",
-            source=theorem.source,
-            statement=f"{theorem.statement} "
-            + ("Outside its assumption." if beyond else "With a bound sharper by 1/1000."),
-            formula=theorem.formula,
-            assumptions=(of_theorem(theorem), outside(theorem) if beyond else theorem.assumption),
-            judgement=WorstCase(theorem.problem, theorem.control_bound),
+            statement=f"{printed.statement} With a bound sharper by 1/1000.",
+            judgement=WorstCase(theorem.problem, theorem.sharper),
+            source_words=UNQUOTED,
             control_of=printed.id,
         )
 

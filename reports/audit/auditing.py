@@ -387,6 +387,8 @@ def audited(
         run = source.run(config, progress(name, "training"))
         findings: dict[str, ReportRow] = {}
         for claim in judged:
+            if not paper.about(claim, run):
+                continue
             progress(name, claim.id)
             if claim.id in apart:
                 run.prepare()

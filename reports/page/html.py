@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from importlib.resources import files
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -16,6 +17,7 @@ from markupsafe import Markup, escape
 
 from marginaudit.claims.by_proof import own_proof
 from marginaudit.claims.claim import IN_DOLLARS, Claim
+from marginaudit.claims.instances.paper import INSTANCES
 from marginaudit.claims.paper import Paper
 from marginaudit.claims.predicates import in_words
 from marginaudit.claims.quotation import Form
@@ -89,6 +91,7 @@ def page(
         made=_visible(document["made"]),
         environment=document["environment"],
         datasets=[_visible(data) for data in document["datasets"]],
+        read=_visible(_read(document)),
         papers=[_paper(paper, document, claims) for paper in audit.papers],
         banners=_visible(banners(audit)),
         headline=headline(claims, audit.controls_in_words),
@@ -104,6 +107,17 @@ def page(
         reliances=[claim for claim in audit.claims if claim.standing.relied_on_by],
     )
     return without_dead_links(html)
+
+
+def _read(document: Mapping[str, Any]) -> list[list[Any]]:
+    """Names and hashes of data and files; the instances of a file of claims stand in that file."""
+    files = document["made"]["files"]
+    data = [
+        [one["origin"], one["sha256"]]
+        for one in document["datasets"]
+        if one["paper"] != INSTANCES.name or one["origin"] != one["name"]
+    ]
+    return [*data, *map(list, files.items())]
 
 
 def without_dead_links(html: str) -> str:
@@ -181,6 +195,7 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
         "datasets": datasets,
         "certificates": f'id="{certificates}"' in _sections(paper) and certificates,
         "theorems": theorems,
+        "matrices": _matrices(theorems),
         "findings": _findings(own),
         "standings": standings(own),
         "tables": [
@@ -188,6 +203,13 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
             for table in paper.tables
         ],
     }
+
+
+def _matrices(theorems: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Tables of verdicts: datasets, and the claims in order that have a row on each, with the anchor of the theorem."""
+    claims = [(theorem["anchor"], claim) for theorem in theorems for claim in theorem["claims"]]
+    same = groupby(claims, lambda one: [row["dataset"] for row in one[1]["rows"]])
+    return [{"datasets": names, "claims": list(of_names)} for names, of_names in same]
 
 
 def _findings(claims: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -17,12 +17,19 @@ def test_all_theorems_hold_exactly_and_all_controls_are_violated(
     monkeypatch.chdir(tmp_path)
     rows = Command(capsys).json("audit", "--claims", CLAIMS, "--out", "report")["verdicts"]
     judged = [row for row in rows if row["verdict"] != "not-applicable"]
-    theorems = [row for row in judged if not row["control_of"]]
+    theorems = [row for row in judged if row["form"] == "printed"]
     controls = [row for row in judged if row["control_of"]]
     assert {row["evidence"] for row in judged} == {"exact"}
     assert len({row["claim"] for row in theorems}) == len({row["claim"] for row in controls}) == 12
     assert {(row["verdict"], row["slack"]) for row in theorems} == {("holds", 1.0)}
     assert {row["verdict"] for row in controls} == {"violated"}
+    beyond = [row for row in judged if row["form"] == "variant" and "-outside-" in row["dataset"]]
+    assert {(row["claim"], row["verdict"]) for row in beyond} == {
+        (f"first-order.{name}.any-step", "violated")
+        for name in ("gradient-descent", "subgradient", "krasnoselskii-mann-long", "nonconvex-gradient-descent")
+    }
+    assert all(row["dataset"].startswith(row["claim"].split(".")[1]) for row in rows)
+    assert len(rows) == 176
 
 
 def test_a_hunt_outside_the_assumption_finds_the_simplest_step(

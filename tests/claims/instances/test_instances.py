@@ -13,6 +13,7 @@ import pytest
 from marginaudit import Bounded, Claim, Series, audit, by_formula, instance
 from marginaudit.claims.instances.instance import KIND, Instance, named
 from marginaudit.claims.instances.paper import INSTANCES
+from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import InputError
 from marginaudit.reports.bound_constants.measure import measured
 from tests.command_line import Command
@@ -266,3 +267,25 @@ def test_outside_its_setting_a_claim_is_not_applicable() -> None:
     assert audit(instance("half", K=Fraction(1, 2)), claims=inside).verdict("mine.below").verdict == "holds"
     row = audit(instance("one", K=Fraction(1)), claims=inside).verdict("mine.below")
     assert (row.verdict, row.failed_assumption) == ("not-applicable", "small")
+
+
+def test_an_instance_without_the_subject_has_no_row_and_an_error_of_absent_is_reported() -> None:
+    def failing(of: Any) -> str | None:
+        raise KeyError(of.shape)
+
+    wide = Claim(
+        id="mine.wide",
+        source="Lemma 1",
+        statement="K >= 0.",
+        assumptions=(),
+        judgement=Bounded(lambda of: of.K, lower=lambda *_: 0),
+        absent=lambda of: None if of.shape == "wide" else "another shape",
+    )
+    claims = [wide, replace(wide, id="mine.broken", absent=failing)]
+    found = audit([instance("a", K=1, shape="wide"), instance("b", K=1, shape="long")], claims=claims)
+    rows = [(row.finding.claim, row.finding.dataset, row.finding.verdict) for row in found.rows]
+    assert sorted(rows) == [
+        ("mine.broken", "a", Verdict.BROKEN),
+        ("mine.broken", "b", Verdict.BROKEN),
+        ("mine.wide", "a", Verdict.HOLDS),
+    ]

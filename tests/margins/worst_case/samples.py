@@ -44,6 +44,14 @@ def solved(name: str, n: int) -> tuple[WorstCase, Fraction]:
 
 
 @cache
+def outside(name: str, n: int) -> tuple[WorstCase, Fraction, dict[str, Any]]:
+    """The worst case of a theorem's variant, outside its assumption, its bound and its parameters."""
+    theorem = BY_NAME[name]
+    values, bound = theorem.variant(n)
+    return worst_case(problem(theorem, values), bound), bound, values
+
+
+@cache
 def refuted(name: str, n: int) -> tuple[WorstCase, Fraction, dict[str, Any]]:
     """The worst case of a theorem's control, its bound and its parameters."""
     theorem = BY_NAME[name]

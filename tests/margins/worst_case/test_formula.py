@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from marginaudit.margins.worst_case.formula import guessed_formula
-from tests.margins.worst_case.samples import refuted, solved
+from tests.margins.worst_case.samples import outside, solved
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_printed_bounds_are_guessed_from_exact_worst_cases(name: str, formula: s
 
 
 def test_bound_outside_the_assumption_is_guessed_without_a_printed_one() -> None:
-    values = {n: refuted("gradient-descent", n)[0].upper or Fraction(0) for n in range(1, 5)}
+    values = {n: outside("gradient-descent", n)[0].upper or Fraction(0) for n in range(1, 5)}
     assert guessed_formula(values) == "3/2 (81/100)^n"
 
 

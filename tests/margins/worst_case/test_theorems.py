@@ -12,7 +12,7 @@ from marginaudit.margins.worst_case.from_pepit import from_pepit
 from marginaudit.margins.worst_case.scalar import RationalFloat, exactly, meant
 from marginaudit.margins.worst_case.solve import worst_case
 from marginaudit.margins.worst_case.verify import verify_document
-from tests.margins.worst_case.samples import BY_NAME, THEOREMS, refuted, solved
+from tests.margins.worst_case.samples import BY_NAME, THEOREMS, outside, refuted, solved
 
 SHORT = [(theorem.name, n) for theorem in THEOREMS for n in (1, 2, 3)]
 LONG = [(theorem.name, n) for theorem in THEOREMS for n in (4, 5)]
@@ -39,20 +39,27 @@ def test_bound_of_more_steps_is_proved_and_attained(name: str, n: int) -> None:
 @pytest.mark.parametrize(("name", "n"), SHORT)
 def test_control_is_refuted(name: str, n: int) -> None:
     found, bound, values = refuted(name, n)
-    theorem = BY_NAME[name]
-    assert theorem.outside is None or not theorem.assumption(SimpleNamespace(**values))
+    assert BY_NAME[name].assumption(SimpleNamespace(**values))
+    assert found.lower is not None
+    assert found.lower > bound
+
+
+@pytest.mark.parametrize(("name", "n"), [(name, n) for name, n in SHORT if BY_NAME[name].outside is not None])
+def test_bound_fails_outside_the_assumption(name: str, n: int) -> None:
+    found, bound, values = outside(name, n)
+    assert not BY_NAME[name].assumption(SimpleNamespace(**values))
     assert found.lower is not None
     assert found.lower > bound
 
 
 def test_exact_worst_case_is_found_without_an_expected_value() -> None:
-    found, _, values = refuted("gradient-descent", 3)
+    found, _, values = outside("gradient-descent", 3)
     assert found.tight
     assert found.upper == values["L"] / 2 * (1 - values["gamma"] * values["L"]) ** 6
 
 
 def test_irrational_worst_case_lies_between_two_proved_ends() -> None:
-    found, _, _ = refuted("subgradient", 3)
+    found, _, _ = outside("subgradient", 3)
     assert found.upper is not None
     assert found.lower is not None
     assert found.lower < found.upper < found.lower * (1 + Fraction(2, 10**6))
