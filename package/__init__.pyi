@@ -47,12 +47,29 @@ from .claims.judgements import (
     WorstCase as WorstCase,
 )
 from .claims.paper import Paper as Paper
-from .claims.quotation import quoted as quoted
+from .claims.quotation import (
+    quoted as quoted,
+)
+from .claims.quotation import (
+    rederived as rederived,
+)
+from .claims.quotation import (
+    varied as varied,
+)
 from .claims.series import (
     Series as Series,
 )
 from .claims.series import (
     by_formula as by_formula,
+)
+from .claims.standing import (
+    Severity as Severity,
+)
+from .claims.standing import (
+    Weight as Weight,
+)
+from .claims.standing import (
+    refuted as refuted,
 )
 from .claims.verdict import (
     Evidence as Evidence,

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from markupsafe import escape
 
-PAIRS = ((r"{", r"}"), (r"\left", r"\right"), (r"\{", r"\}"))
+PAIRS = ((r"{", r"}"), (r"\left", r"\right"), (r"\{", r"\}"), (r"\begin", r"\end"))
 
 SPACE = '<mspace width="0.167em"/>'
 """Width of TeX's space beside a named function."""
@@ -33,6 +33,8 @@ def displayed(formula: str, in_words: str) -> str:
     3
     >>> displayed(r"\sum_{a=1}^bc\le d" + "+d" * 40, "words").count("<math")
     2
+    >>> displayed(r"a\le\begin{cases}b&c\le d\\e&c>d\end{cases}" + "+d" * 20, "words").count("<math")
+    2
     """
     statements = _whole(re.split(r"(?<=[,;])(?=\\q?quad\b)", formula))
     parts = [_whole(RELATION.split(one)) if len(one) > LONG else [one] for one in statements]
@@ -55,7 +57,7 @@ def _whole(parts: Iterable[str]) -> list[str]:
 
 @cache  # symbols recur on a page
 def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
-    r"""Formula as MathML, with a text alternative for screen readers.
+    r"""Formula as MathML, with a text alternative for screen readers; LaTeX that cannot be parsed stays as it is.
 
     >>> mathml("x", "inline", "a < b")
     '<math alttext="a &lt; b" display="inline"><mi>x</mi></math>'
@@ -71,13 +73,18 @@ def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
     2
     >>> mathml(r"\lvert S\rvert") == mathml("|S|"), mathml(r"\lVert W\rVert^2") == mathml(r"\|W\|^2")
     (True, True)
+    >>> mathml(r"\begin{cases}a<b")
+    '<code>\\begin{cases}a&lt;b</code>'
     """
     from latex2mathml.converter import convert_to_element
 
     # the converter stretches and spaces the bars of \lvert
     bars = re.sub(r"\\[lr]Vert(?![a-zA-Z])", r"\\|", re.sub(r"\\[lr]vert(?![a-zA-Z])", "|", formula))
     # the converter's `convert` leaves < and & of a \text unescaped; symbols are such codes in its tree
-    tree = ElementTree.tostring(convert_to_element(bars, display=display), encoding="unicode")
+    try:
+        tree = ElementTree.tostring(convert_to_element(bars, display=display), encoding="unicode")
+    except Exception:  # the converter's errors have no common class
+        return f"<code>{escape(formula)}</code>"
     text = re.sub(r"&amp;#x([0-9A-F]{4,6});", lambda code: escape(chr(int(code[1], 16))), tree)
     text = text.replace('<mo stretchy="false">|</mo>', '<mo stretchy="false" lspace="0" rspace="0">|</mo>')
     text = re.sub(r"<mrow>(<m[ion][^<>]*>[^<>]*</m[ion]>)</mrow>", r"\1", text.replace(' fence="false"', ""))

@@ -11,7 +11,7 @@ from marginaudit.claims.judgements.bounded import Formula
 from marginaudit.claims.judgements.sampled.drawing import CONFIDENCE, N, Sampler, drawn, require_sampling, verdict
 from marginaudit.claims.judgements.sampled.intervals import clopper_pearson, of_quantile
 from marginaudit.claims.series import real
-from marginaudit.claims.verdict import Evidence, Finding
+from marginaudit.claims.verdict import Evidence, Finding, Verdict
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class WithProbability:
     ----------
     sample : from a run or an instance, a NumPy generator and n, to (n,) values, or (n, T) of steps 1, .., T
         Booleans say themselves whether the event, or its part at a step, happened.
-    at_least : from a run to the stated probability, such as 1 - delta
+    at_least : from a run to the stated probability, such as 1 - delta; one of 0 or less makes the verdict vacuous
     upper, lower : from a run and float steps to the bound on a value; None for booleans
     last : bool
         Whether the event is about the last step only; by default about all steps at once.
@@ -51,16 +51,16 @@ class WithProbability:
         values = drawn(self.sample, run, self.n, self.seed).reshape(self.n, -1)
         happened = self._happened(run, values)
         successes, stated = int(happened.sum()), float(self.at_least(run))
-        if not 0 < stated <= 1:
-            raise ValueError(f"at_least: got {stated!r}, expected a probability above 0")
+        if not stated <= 1:
+            raise ValueError(f"at_least: got {stated!r}, expected a probability")
         low, high = clopper_pearson(successes, self.n, self.confidence)
         frequency = successes / self.n
         return Finding(
-            verdict(low, high, stated, "lower"),
+            verdict(low, high, stated, "lower") if stated > 0 else Verdict.VACUOUS,
             Evidence.SAMPLED,
             measured=frequency,
             bound=stated,
-            slack=frequency / stated,
+            slack=frequency / stated if stated > 0 else None,
             side="lower",
             repeats_within=(high - low) / frequency if frequency else np.inf,
             confidence=self.confidence,
@@ -90,7 +90,7 @@ class WithProbability:
 
     def _quantile(self, values: NDArray[Any], stated: float) -> str:
         """Sentence on the quantile that the bound would have to reach, for one value a sample."""
-        if values.dtype == bool or values.shape[1] > 1 or self.upper is None or stated == 1:
+        if values.dtype == bool or values.shape[1] > 1 or self.upper is None or not 0 < stated < 1:
             return ""
         low, high = of_quantile(values[:, 0], stated, self.confidence)
         return f" The {stated:g} quantile is in [{low:.6g}, {high:.6g}], by order statistics."
