@@ -27,6 +27,7 @@ class Fault(StrEnum):
     FALSE = "false under every reading"
     CONSTANT = "false as printed, the constant alone"
     SLIP = "a slip"
+    UNGRADED = "false, severity not stated"
 
 
 class Severity(StrEnum):
@@ -120,10 +121,15 @@ class Standing:
             raise ValueError("a refuted statement, and no other, has a severity")
 
     @property
+    def fault(self) -> Fault:
+        """Group of a refuted statement for counts."""
+        return self.severity.fault if self.severity else Fault.UNGRADED
+
+    @property
     def gravity(self) -> tuple[int, ...]:
         """Sort key of refuted statements: heaviest first, then gravest fault first."""
         severity = self.severity or Severity.ORDINARY
-        places = (Weight, self.weight), (Fault, severity.fault), (Severity, severity)
+        places = (Weight, self.weight), (Fault, self.fault), (Severity, severity)
         return tuple(list(scale).index(value) for scale, value in places)
 
 

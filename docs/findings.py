@@ -16,7 +16,7 @@ from marginaudit.claims.standing import Status
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.page.files import write_whole
-from marginaudit.reports.page.headline import STANDINGS as COLUMNS
+from marginaudit.reports.page.headline import columns
 from marginaudit.reports.page.typeset import FORMULA, typeset
 from marginaudit.reports.tally import counts, in_words, others_in_words
 
@@ -61,10 +61,11 @@ def page() -> str:
 
 def _counts() -> str:
     """A table: the printed statements of each paper, and how many others there are."""
-    lines = ["", f"| paper | {' | '.join(COLUMNS)} | causes | beside them |", f"| {' | '.join(['---'] * 9)} |"]
-    for paper in PAPERS:
-        found = counts((claim, claim.standing) for claim in paper.claims)
-        cells = [paper.source, *(str(found[name]) for name in (*COLUMNS, "causes")), others_in_words(found)]
+    of_papers = [(paper, counts((claim, claim.standing) for claim in paper.claims)) for paper in PAPERS]
+    names = [*columns(found for _, found in of_papers), "causes"]
+    lines = ["", f"| paper | {' | '.join(names)} | beside them |", f"| {' | '.join(['---'] * (len(names) + 2))} |"]
+    for paper, found in of_papers:
+        cells = [paper.source, *(str(found[name]) for name in names), others_in_words(found)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

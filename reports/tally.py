@@ -6,7 +6,7 @@ from typing import Any
 
 from marginaudit.claims.claim import Claim
 from marginaudit.claims.quotation import Form
-from marginaudit.claims.standing import Fault, Severity, Standing, Status
+from marginaudit.claims.standing import Fault, Standing, Status
 from marginaudit.orders import counted
 
 PLURAL = {
@@ -35,7 +35,7 @@ def counts(statements: Iterable[tuple[Claim, Standing]]) -> dict[str, Any]:
     known = list(statements)
     printed = [(claim, standing) for claim, standing in known if claim.form is Form.PRINTED]
     refuted = [(claim, standing) for claim, standing in printed if standing.status is Status.REFUTED]
-    faults = Counter((standing.severity or Severity.ORDINARY).fault for _, standing in refuted)
+    faults = Counter(standing.fault for _, standing in refuted)
     others = Counter(claim.form for claim, _ in known)
     return {
         "printed": len(printed),

@@ -1,7 +1,7 @@
 """Head of the page: counts of statements, and banners for failed assumptions."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from inspect import getdoc
 from typing import Any
 
@@ -14,7 +14,7 @@ from marginaudit.reports.audit.auditing import Audit
 from marginaudit.reports.tally import counts, others_in_words
 
 STANDINGS = ("printed", *(fault.value for fault in Fault), Status.PROVED.value, Status.OPEN.value)
-"""Columns of the table of printed statements."""
+"""Columns of the table of printed statements, of which empty ones are left out."""
 
 
 def headline(claims: Sequence[dict[str, Any]], controls: str = "") -> str:
@@ -46,10 +46,16 @@ def headline(claims: Sequence[dict[str, Any]], controls: str = "") -> str:
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 
-def standings(claims: Sequence[dict[str, Any]]) -> list[int] | None:
-    """Counts of printed statements by standing over all datasets, in order of `STANDINGS`; None without any."""
+def standings(claims: Sequence[dict[str, Any]]) -> dict[str, int] | None:
+    """Counts of printed statements by standing over all datasets, with the keys of `STANDINGS`; None without any."""
     found = counts((claim["claim"], claim["standing"]) for claim in claims)
-    return [found[name] for name in STANDINGS] if found["printed"] else None
+    return {name: found[name] for name in STANDINGS} if found["printed"] else None
+
+
+def columns(papers: Iterable[Mapping[str, int] | None]) -> list[str]:
+    """Keys of `STANDINGS` with a count in some paper."""
+    known = [paper for paper in papers if paper]
+    return [name for name in STANDINGS if any(paper[name] for paper in known)]
 
 
 LEAST_SHARE = 1 / 3

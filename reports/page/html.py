@@ -31,8 +31,7 @@ from marginaudit.reports.audit.auditing import Audit, Row
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
 from marginaudit.reports.page import svg
 from marginaudit.reports.page.formulas import displayed, mathml
-from marginaudit.reports.page.headline import STANDINGS as COLUMNS
-from marginaudit.reports.page.headline import banners, headline, standings
+from marginaudit.reports.page.headline import banners, columns, headline, standings
 from marginaudit.reports.page.proofs import with_links
 from marginaudit.reports.page.reproduce import claims_command, command, dataset_argument
 from marginaudit.reports.page.theorems import FORMS, accused, failing, form, statement_names, theorem, whose
@@ -83,6 +82,7 @@ def page(
     Every text from a dataset is escaped, control characters included.
     """
     claims = list(_claims(audit, document, beside, plots))
+    papers = [_paper(paper, document, claims) for paper in audit.papers]
     template = _environment(audit).get_template("report.html")
     html = template.render(
         **_script(),
@@ -92,11 +92,11 @@ def page(
         environment=document["environment"],
         datasets=[_visible(data) for data in document["datasets"]],
         read=_visible(_read(document)),
-        papers=[_paper(paper, document, claims) for paper in audit.papers],
+        papers=papers,
         banners=_visible(banners(audit)),
         headline=headline(claims, audit.controls_in_words),
         forms={name: meaning for name, meaning in FORMS.items() if any(claim["form"] == name for claim in claims)},
-        columns=COLUMNS,
+        columns=columns(paper["standings"] for paper in papers),
         proofs=proofs,
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
         carried=audit.carried_over,
