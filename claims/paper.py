@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from marginaudit.claims.answers.sweeps import Sweeps
+    from marginaudit.margins import HardMargin
     from marginaudit.margins.rational import Matrix
 
 
@@ -272,8 +273,11 @@ class Paper:
         answer = {name: [dict(zip(header, row, strict=True)) for row in rows] for name, (header, rows) in found.items()}
         return Trained(finite(answer), {name: (name, tuple(header)) for name, (header, _) in found.items()})
 
-    def rows(self, dataset: Any, problem: str) -> "Matrix":
-        """The rows x_n of a problem min |w| s.t. x_n.w >= 1, in rational numbers."""
+    def rows(self, dataset: Any, problem: str) -> "HardMargin | Matrix":
+        """The rows x_n of a problem min |w| s.t. x_n.w >= 1, in rational numbers.
+
+        Or a `HardMargin`, also with equalities, labels of the rows, and another norm.
+        """
         raise NotImplementedError(f"paper {self.name}: got no rows of {problem}, expected some, or its own solve")
 
     def solve(self, dataset: Any, place: str, method: str, problems: Sequence[str]) -> Solved:

@@ -6,5 +6,17 @@ The engine is independent of papers; each paper's problems are in its own sub-pa
 from marginaudit.margins.certificate import Certificate, Certified
 from marginaudit.margins.errors import CertificateError, NotExact, SolverFailure
 from marginaudit.margins.farkas import Farkas
+from marginaudit.margins.linear import HardMargin
+from marginaudit.margins.rational import ExactMargin, exact_hard_margin
 
-__all__ = ["Certificate", "CertificateError", "Certified", "Farkas", "NotExact", "SolverFailure"]
+__all__ = [
+    "Certificate",
+    "CertificateError",
+    "Certified",
+    "ExactMargin",
+    "Farkas",
+    "HardMargin",
+    "NotExact",
+    "SolverFailure",
+    "exact_hard_margin",
+]

@@ -1,4 +1,4 @@
-"""The hard-margin problem min |w| s.t. A w >= 1 with rational rows, and its feasibility, exactly.
+"""The hard-margin problem min |w| s.t. A w >= 1, and equalities, with rational rows, and its feasibility, exactly.
 
 For rows of a few coordinates, such as data points; orders have the faster `marginaudit.margins.exact`.
 """
@@ -8,20 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-import scipy  # its subpackages load when first used
-from flint import arb, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
+from flint import arb, ctx, fmpq, fmpq_mat
 
 from marginaudit.margins.errors import NotExact
-from marginaudit.margins.lifting import solve
+from marginaudit.margins.least_norm import Matrix as Matrix
+from marginaudit.margins.least_norm import Vector as Vector
+from marginaudit.margins.least_norm import least_norm
 
 ROOT_BITS = 128
-
-Vector = tuple[fmpq, ...]
-"""Coordinates."""
-
-Matrix = Sequence[Sequence[fmpq]]
-"""Rows of coordinates."""
 
 
 def dot(u: Iterable[fmpq], v: Iterable[fmpq]) -> fmpq:
@@ -61,77 +55,31 @@ def balanced(vectors: Matrix, weights: Sequence[int]) -> tuple[Vector | None, Ve
 
 
 def nearest(X: Matrix) -> tuple[Vector, Vector]:
-    """Point of the rows' convex hull nearest to 0, and its weights.
-
-    Wolfe's algorithm in rational arithmetic, from a float64 guess: move the weights towards those of the nearest point
-    of the plane through the rows of positive weight, and drop rows whose weight reaches 0; then add a row with a
-    smaller product with the point. It terminates, as each iteration brings the point nearer to 0, so that no set of
-    rows recurs.
-    """
-    rows, scale = fmpq_mat([list(x) for x in X]).numer_denom()
-    try:
-        weights, point = _wolfe(rows, _guess(X))
-    except ZeroDivisionError:  # the guessed rows are dependent
-        weights, point = _wolfe(rows, {min(range(len(X)), key=lambda n: dot(X[n], X[n])): fmpq(1)})
-    return tuple(weights.get(n, fmpq(0)) for n in range(len(X))), tuple(value / scale for value in point)
+    """Point of the rows' convex hull nearest to 0, and its weights."""
+    y, _ = least_norm(X, [fmpq(1)] * len(X))
+    total = sum(y, fmpq(0))
+    weights = tuple(value / total for value in y)
+    return weights, _times(zip(*X, strict=True), weights)
 
 
-def _wolfe(rows: fmpz_mat, weights: dict[int, fmpq]) -> tuple[dict[int, fmpq], list[fmpq]]:
-    """Wolfe's algorithm from positive weights of sum 1; ZeroDivisionError where their rows are affinely dependent."""
-    listed = rows.table()
-    while True:
-        while min(aim := _nearest_of_plane(fmpz_mat([listed[n] for n in weights]))) <= 0:
-            total = sum(aim, fmpz(0))
-            ends = {n: fmpq(value, total) for n, value in zip(weights, aim, strict=True)}
-            share = min(old / (old - ends[n]) for n, old in weights.items() if ends[n] <= 0)
-            moved = {n: old + share * (ends[n] - old) for n, old in weights.items()}
-            weights = {n: value for n, value in moved.items() if value > 0}
-        total = sum(aim, fmpz(0))
-        point = fmpz_mat([aim]) * fmpz_mat([listed[n] for n in weights])
-        ahead = (rows * point.transpose()).entries()
-        behind = min(range(len(ahead)), key=ahead.__getitem__)
-        weights = {n: fmpq(value, total) for n, value in zip(weights, aim, strict=True)}
-        if ahead[behind] * total >= (point * point.transpose())[0, 0]:
-            return weights, [fmpq(value, total) for value in point.entries()]
-        weights[behind] = fmpq(0)
-
-
-def _nearest_of_plane(rows: fmpz_mat) -> list[fmpz]:
-    """Weights, of positive sum and any sign, of the point nearest to 0 on the plane through independent rows."""
-    size = rows.nrows()
-    products = rows * rows.transpose() + fmpz_mat(size, size, [1] * size**2)
-    return solve(products, [1] * size)[0]
-
-
-def _guess(X: Matrix) -> dict[int, fmpq]:
-    """Weights of sum 1 by non-negative least squares in float64: min |sum y_n x_n|^2 + (1 - sum y_n)^2."""
-    largest = max(abs(value) for x in X for value in x)
-    scaled = np.array([[to_float(value / largest) if value != 0 else 0.0 for value in x] for x in X])
-    try:
-        y, _ = scipy.optimize.nnls(np.vstack([scaled.T, np.ones(len(X))]), np.append(np.zeros(scaled.shape[1]), 1.0))
-    except RuntimeError:  # too many iterations
-        y = np.zeros(len(X))
-    found = {n: fmpq(*value.as_integer_ratio()) for n, value in enumerate(y.tolist()) if value > 0} or {0: fmpq(1)}
-    total = sum(found.values(), fmpq(0))
-    return {n: value / total for n, value in found.items()}
-
-
-def _times(X: Matrix, w: Iterable[fmpq]) -> Vector:
+def _times(X: Iterable[Iterable[fmpq]], w: Iterable[fmpq]) -> Vector:
     """Matrix-vector product X w, over one common denominator."""
     return tuple((fmpq_mat([list(x) for x in X]) * fmpq_mat([[value] for value in w])).entries())
 
 
 @dataclass(frozen=True)
 class ExactMargin:
-    """The optimum of min |w| s.t. x_n.w >= 1, with its proof.
+    """The optimum of min |w| s.t. x_n.w >= 1 and e_m.w = b_m, with its proof.
 
     Attributes
     ----------
-    w : the optimum, sum_n alpha_n x_n
+    w : the optimum, sum_n alpha_n x_n + sum_m beta_m e_m
     margins : x_n.w, each at least 1
     support : the n with a margin of 1
     alpha : duals, by n; positive on every support vector with a positive dual in some dual solution
-    zero : for each other support vector k, v with v.w = 0, v.x_n >= 0 on the support, v.x_k >= 1
+    zero : for each other support vector k, v with v.w = 0, v.e_m = 0, v.x_n >= 0 on the support, v.x_k >= 1
+    beta : duals of the equalities, of either sign
+    labels : names of the rows, then of the equalities; () for none
     """
 
     w: Vector
@@ -139,11 +87,19 @@ class ExactMargin:
     support: tuple[int, ...]
     alpha: Vector
     zero: dict[int, Vector]
+    beta: Vector = ()
+    labels: tuple[str, ...] = ()
 
     @property
     def norm2(self) -> fmpq:
-        """|w|^2, the sum of the duals."""
+        """|w|^2, the sum of the duals, each times its right-hand side."""
         return _times([self.w], self.w)[0]
+
+    @property
+    def named(self) -> dict[str, fmpq]:
+        """Duals that are not 0, by label or, without labels, by number: those of equalities after all rows."""
+        duals = (*self.alpha, *self.beta)
+        return {name: value for name, value in zip(names(self.labels, len(duals)), duals, strict=True) if value != 0}
 
 
 def to_float(value: fmpq) -> float:
@@ -177,29 +133,76 @@ def written(rows: Iterable[Iterable[float]]) -> tuple[Vector, ...]:
     return tuple(tuple(fmpq(*Fraction(repr(float(v))).as_integer_ratio()) for v in row) for row in rows)
 
 
-def exact_hard_margin(X: Matrix) -> ExactMargin:
-    """Optimum of separable data in rational arithmetic: the point of their convex hull nearest to 0, scaled.
+def names(labels: Sequence[str], count: int) -> Sequence[str]:
+    """The labels, or the numbers from 0."""
+    return labels or [str(n) for n in range(count)]
+
+
+def exact_hard_margin(
+    rows: Matrix, equalities: Matrix = (), values: Sequence[fmpq] = (), labels: Sequence[str] = ()
+) -> ExactMargin:
+    """Optimum of min |w| s.t. x_n.w >= 1 for the rows and e_m.w = b_m for the equalities, in rational arithmetic.
+
+    ``values`` are the b_m, 0 by default, and ``labels`` name the rows, then the equalities.
 
     Raises
     ------
     NotExact
-        The data are not separable.
+        No w meets all rows, such as data that are not separable.
+
+    >>> exact_hard_margin(written([[1, 0], [0, 1]]), written([[1, -2]]), labels=("x", "y", "x = 2 y")).w
+    (2, 1)
     """
-    weights, point = nearest(X)
-    [size] = _times([point], point)
-    if size == 0:
+    found = solved(rows, equalities, values, labels)
+    if isinstance(found, ExactMargin):
+        return found
+    if not equalities:
         raise NotExact("the rows are not separable: a convex combination of them is 0")
-    w, first = (tuple(value / size for value in of) for of in (point, weights))
-    margins = _times(X, w)
+    parts = [
+        f"{value} times {name}" for name, value in zip(names(labels, len(found)), found, strict=True) if value != 0
+    ]
+    raise NotExact(f"no w meets all rows, as they sum to 0 >= 1: {', '.join(parts)}")
+
+
+def solved(
+    rows: Matrix, equalities: Matrix, values: Sequence[fmpq], labels: Sequence[str] = ()
+) -> ExactMargin | Vector:
+    """The optimum, or the multipliers, of rows, then equalities, under which infeasible rows sum to 0 >= 1."""
+    first = len(equalities)
+    targets = [*(values or [fmpq(0)] * first), *[fmpq(1)] * len(rows)]
+    y, w = least_norm([*equalities, *rows], targets, first)
+    if w is None:
+        return (*y[first:], *y[:first])
+    margins = _times(rows, w) if rows else ()
     support = tuple(n for n, margin in enumerate(margins) if margin == 1)
-    columns = [*(X[n] for n in support), [-value for value in w]]
-    duals, zero = [[first[n] for n in support]], {}
-    for k, n in enumerate(support):
-        if first[n] == 0:
-            y, v = balanced(columns, [int(i == k) for i in range(len(columns))])
-            if y is None:
-                zero[n] = v
-            else:
-                duals.append([value / y[-1] for value in y[:-1]])
-    mean = {n: sum(column) / len(duals) for n, column in zip(support, zip(*duals, strict=True), strict=True)}
-    return ExactMargin(w, margins, support, tuple(mean.get(n, fmpq(0)) for n in range(len(X))), zero)
+    duals, zero = _duals(rows, equalities, w, support, (*y[first:], *y[:first]))
+    mean = tuple(sum(column, fmpq(0)) / len(duals) for column in zip(*duals, strict=True))
+    return ExactMargin(w, margins, support, mean[: len(rows)], zero, mean[len(rows) :], tuple(labels))
+
+
+def _duals(
+    rows: Matrix, equalities: Matrix, w: Vector, support: Sequence[int], first: Vector
+) -> tuple[list[Vector], dict[int, Vector]]:
+    """Dual solutions, of rows and equalities, of which each support vector that can has a positive multiplier.
+
+    With them the witnesses of all others.
+    """
+    opposite = [tuple(-value for value in e) for e in equalities]
+    columns = [*(rows[n] for n in support), *equalities, *opposite, tuple(-value for value in w)]
+    m, k = len(equalities), len(support)
+    duals, zero = [first], {}
+    for i, n in enumerate(support):
+        if first[n] != 0:
+            continue
+        y, v = balanced(columns, [int(j == i) for j in range(len(columns))])
+        if y is None:
+            zero[n] = v
+            continue
+        at = dict(zip(support, y, strict=False))
+        found = [at.get(j, fmpq(0)) for j in range(len(rows))]
+        found += [up - down for up, down in zip(y[k : k + m], y[k + m : -1], strict=True)]
+        if y[-1] != 0:
+            duals.append(tuple(value / y[-1] for value in found))
+        else:  # a direction along which the duals are unbounded
+            duals.append(tuple(a + b for a, b in zip(first, found, strict=True)))
+    return duals, zero
