@@ -40,7 +40,7 @@ def broken_without(paper: Paper, claim: Claim) -> dict[str, Any]:
 
     >>> from marginaudit.reports.audit.ledger import LEDGER, PAPERS
     >>> list(broken_without(PAPERS[0], LEDGER["ntp.prop2.closed-form"]))
-    []
+    ['injective', 'next_from_sentence', 'no_confused_tokens', 'orthonormal', 'prefix_closed']
     """
     if not paper.package or not paper.has(claim):
         return {}

@@ -51,7 +51,7 @@ def in_words(found: dict[str, Any]) -> str:
 
     >>> in_words({
     ...     "printed": 9, "false under every reading": 2, "false as printed, the constant alone": 1, "a slip": 0,
-    ...     "causes": 2, "proved": 6, "open": 0, "others": {"variant": 4},
+    ...     "false, severity not stated": 0, "causes": 2, "proved": 6, "open": 0, "others": {"variant": 4},
     ... })
     '9 printed statements: 2 false under every reading, 1 false as printed, the constant alone (2 causes); 6 proved'
     """
