@@ -141,7 +141,8 @@ def with_bounds(
     rest = path.across + path.along[:, None] * What
     u, c = np.linalg.norm(path.across, axis=1), s + path.along
     R = np.hypot(c, u)
-    growth = np.exp(path.log_growth)
+    with np.errstate(over="ignore"):
+        growth = np.exp(path.log_growth)
     discretisation = (1 + HIGHER_ORDERS) * eta / 2 * path.arc * growth
     inherited = start_error * growth
     rounding = EPS * (path.solver_steps + 64) * (1 + np.linalg.norm(rest, axis=1))

@@ -39,6 +39,10 @@ FIRST_SWITCH = 10**4
 CLOSE = 3e-5
 """Largest relative error of 1 - cos that `flow_to_one_hot` adds; otherwise more true steps are taken."""
 
+NEGLIGIBLE = 0.1
+"""The same once rounding has lost W, where the loss need not be convex: relative to the bound on the steps' own error,
+which grows by the same e^G."""
+
 SETTLED = 1e-9
 """Tolerance of a state from which the asymptotic law is read, relative to its distance from W*'s line."""
 
@@ -194,7 +198,7 @@ def _true_steps(
         hot = one_hot(problem, iterate)
         if goal == most or iterate.moves < goal or (hot and goal >= (LATE_SWITCH if many else least)):
             return rows, goal
-        flow = _flow_to_one_hot(problem, iterate, at[len(rows) :], steps, hot and goal >= SWITCH) if many else None
+        flow = accurate_flow(problem, iterate, at[len(rows) :], steps, hot and goal >= SWITCH) if many else None
         if flow is not None:
             states = zip(flow.step.tolist(), flow.rest, flow.error.tolist(), flow.distance_error.tolist(), strict=True)
             recorded = set(at)
@@ -210,14 +214,15 @@ def _many_edges(problem: ReducedKQ) -> bool:
     return len(problem.edges) > MOST_EDGES_STEPPED and problem.compiled is not None
 
 
-def _flow_to_one_hot(
+def accurate_flow(
     problem: ReducedKQ, iterate: Iterate, wanted: Sequence[int], steps: int, at_any_error: bool
 ) -> "Flow | None":
-    """The flow to one-hot attention and `LATE_SWITCH`; None where the loss is not convex, or it is not `CLOSE`."""
+    """The flow to one-hot attention and `LATE_SWITCH`; None if it is not `CLOSE`, nor its error `NEGLIGIBLE`."""
     from marginaudit.training.ntp.far.flow import FlowFailure
     from marginaudit.training.ntp.far.whole_flow import flow_to_one_hot
 
-    if problem.compiled is None or problem.gradient(iterate).concavity > 0:
+    lost = iterate.direction().distance_error >= 2
+    if problem.compiled is None or (problem.gradient(iterate).concavity > 0 and not lost):
         return None
     try:
         found = flow_to_one_hot(problem.compiled, iterate, wanted, LATE_SWITCH, steps)
@@ -225,7 +230,8 @@ def _flow_to_one_hot(
         return None
     own = found.discretisation + found.integration + found.rounding
     across = np.linalg.norm(found.rest - np.outer(found.rest @ iterate.reference, iterate.reference), axis=1)
-    return found if at_any_error or (2 * own <= CLOSE * across).all() else None
+    small = (own <= NEGLIGIBLE * found.inherited).all() if lost else (2 * own <= CLOSE * across).all()
+    return found if at_any_error or small else None
 
 
 def _go_to_the_end(problem: ReducedKQ, iterate: Iterate, flow: "Flow") -> None:

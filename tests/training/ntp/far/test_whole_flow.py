@@ -118,3 +118,25 @@ def test_a_flow_that_fails_is_replaced_by_true_steps(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(whole_flow, "flow_to_one_hot", failing)
     found = run(10**9, [50_000, 10**9]).stage2
     assert found.method.tolist() == ["steps", "flow"]
+
+
+def test_the_flow_follows_earlier_once_rounding_has_lost_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own error bound, without that of the lost state, covers true steps."""
+    monkeypatch.setattr(horizon, "CLOSE", 0.0)
+    problem, iterate = started(DATA, 200)
+    assert problem.gradient(iterate).concavity > 0
+    wanted = [300, 2_000, 7_000]
+    follow = horizon.accurate_flow
+    for error in (0.0, 0.1 * np.linalg.norm(iterate.weights)):
+        iterate.inherited_error = float(error)
+        assert follow(problem, iterate, wanted, 10**6, False) is None
+    iterate.inherited_error = float(np.linalg.norm(iterate.weights))
+    found = known(follow(problem, iterate, wanted, 10**6, False))
+    monkeypatch.setattr(horizon, "NEGLIGIBLE", 1e-6)
+    assert follow(problem, iterate, wanted, 10**6, False) is None
+    bound = found.discretisation + found.integration + found.rounding
+    iterate.inherited_error = 0.0
+    for t in wanted:
+        Stepper(problem).advance(iterate, t, lambda _: None)
+        [at] = np.flatnonzero(found.step == t)
+        assert np.linalg.norm(iterate.rest - found.rest[at]) <= bound[at] + iterate.state_error
