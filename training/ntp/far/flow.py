@@ -67,7 +67,8 @@ class Flow:
         Bound on the propagated error of the start: e^L times it (in `whole_flow`, e^G times it).
     integration : array
         Twice the largest distance so far to a second solution with 10 times the tolerances and twice as many rows to
-        stop at: the second one's error where tolerances set the solver's steps, this one's where rows do.
+        stop at: the second one's error where tolerances set the solver's steps, this one's where rows do. Infinite if
+        ``inherited`` alone reaches <W, What> at every step, so that no second solution is needed.
     rounding : array
         EPS (1 + ||rho||) for each step of the solver, and 64 times that for the potentials and coordinates.
     arc : array
@@ -127,6 +128,8 @@ def fast_forward(
     s0, s = eta * float(t0), eta * step.astype(np.float64)
     goals = np.log(s)
     path = integrated(field, eta, s0, rest0, goals, 1.0)
+    if (start_error * np.exp(path.log_growth) >= s + path.along).all():
+        return with_bounds(field.What, eta, step, path, None, start_error)
     halves = (np.concatenate([[np.log(s0)], goals[:-1]])[: len(goals)] + goals) / 2
     coarse = integrated(field, eta, s0, rest0, np.stack([halves, goals], axis=1).ravel(), COARSER)
 
@@ -134,9 +137,9 @@ def fast_forward(
 
 
 def with_bounds(
-    What: Floats, eta: float, step: NDArray[np.int64], path: "FlowPath", coarse: "FlowPath", start_error: float
+    What: Floats, eta: float, step: NDArray[np.int64], path: "FlowPath", coarse: "FlowPath | None", start_error: float
 ) -> Flow:
-    """The flow with its error bounds, from its path, and that of the second solution, at the same steps."""
+    """The flow with its error bounds, from its path, and that of the second solution, if any, at the same steps."""
     s = eta * step.astype(np.float64)
     rest = path.across + path.along[:, None] * What
     u, c = np.linalg.norm(path.across, axis=1), s + path.along
@@ -146,8 +149,11 @@ def with_bounds(
     discretisation = (1 + HIGHER_ORDERS) * eta / 2 * path.arc * growth
     inherited = start_error * growth
     rounding = EPS * (path.solver_steps + 64) * (1 + np.linalg.norm(rest, axis=1))
-    integration_across = 2 * np.maximum.accumulate(np.linalg.norm(path.across - coarse.across, axis=1))
-    integration = np.hypot(integration_across, 2 * np.maximum.accumulate(np.abs(path.along - coarse.along)))
+    if coarse is None:
+        integration_across = integration = np.full(len(step), np.inf)
+    else:
+        integration_across = 2 * np.maximum.accumulate(np.linalg.norm(path.across - coarse.across, axis=1))
+        integration = np.hypot(integration_across, 2 * np.maximum.accumulate(np.abs(path.along - coarse.along)))
     others = discretisation + inherited + rounding
     b = others + integration
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 from marginaudit.orders.ntp import Dataset, free_dataset
 from marginaudit.training.ntp.far import flow as flow_module
 from marginaudit.training.ntp.far import late_field
-from marginaudit.training.ntp.far.flow import ATOL, COARSER, RTOL, Factors, Flow, OrderedLU, fast_forward
+from marginaudit.training.ntp.far.flow import (
+    ATOL,
+    COARSER,
+    RTOL,
+    Factors,
+    Flow,
+    OrderedLU,
+    fast_forward,
+    integrated,
+    with_bounds,
+)
 from marginaudit.training.ntp.model.edges import MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
 from tests.training.ntp.far.late_model import (
@@ -125,6 +135,25 @@ def test_integration_is_a_bound_on_the_solver_s_error(monkeypatch: pytest.Monkey
     assert (found.integration[:5] < 1e-6).all()
     assert RTOL * COARSER < 1e-4
     assert ATOL < RTOL
+
+
+def test_a_start_that_is_lost_at_every_step_needs_no_second_solution() -> None:
+    """The bars are those with one; a start known at the last step has it."""
+    problem, eta, rows = of_dataset(DEGENERATE), eta_of(DEGENERATE), [200_000, 10**6]
+    [start] = late_steps(*problem, eta, [100_000])
+    known = fast_forward(*problem, eta, 100_000, start, rows, start_error=0.5 * eta * rows[-1])
+    lost = fast_forward(*problem, eta, 100_000, start, rows, start_error=1.5 * eta * rows[-1])
+    assert known.distance_error[-1] < 2
+    assert np.isfinite(known.integration).all()
+    assert np.isinf(lost.integration).all()
+    assert (lost.rest == known.rest).all()
+    field, s = late_field.LateField(*problem), np.log(eta * np.array(rows))
+    fine, coarse = (integrated(field, eta, eta * 100_000, start, s, looser) for looser in (1.0, COARSER))
+    both = with_bounds(field.What, eta, lost.step, fine, coarse, 1.5 * eta * rows[-1])
+    np.testing.assert_array_equal(lost.error, both.error)
+    np.testing.assert_array_equal(lost.distance_error, both.distance_error)
+    assert np.isinf(lost.error).all()
+    assert (lost.distance_error == 2).all()
 
 
 def test_an_order_found_once_serves_every_matrix_of_a_pattern() -> None:
