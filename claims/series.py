@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from marginaudit.claims.values.reportable import FARTHEST_STEP, unreportable
 from marginaudit.claims.verdict import Evidence
 from marginaudit.orders.balls import rounded
+from marginaudit.training.digits import Digits
 
 if TYPE_CHECKING:
     import flint
@@ -63,7 +64,7 @@ class Series:
     clock: str = "t"
 
     def __post_init__(self) -> None:
-        value, radius = np.atleast_1d(np.asarray(self.value)), np.asarray(self.radius)
+        value, radius = in_balls(np.atleast_1d(np.asarray(self.value))), np.asarray(self.radius)
         if self.evidence is Evidence.EXACT:
             value = np.array(value.tolist(), dtype=object)  # numpy's integers overflow without a word
         step = None if self.step is None else np.asarray(self.step)
@@ -208,6 +209,15 @@ def exact_entry(numbers: Series, at: int) -> str:
     """
     exact = numbers.evidence is Evidence.EXACT and not numbers.log
     return fraction_text(Fraction(numbers.value[at])) if exact else ""
+
+
+def in_balls(values: NDArray[Any]) -> NDArray[Any]:
+    """The values, with the balls of `Digits`, which code rerun in more digits returns, in their place."""
+    if values.dtype != object:
+        return values
+    found = np.empty(values.shape, dtype=object)
+    found.ravel()[:] = [value.ball if isinstance(value, Digits) else value for value in values.ravel().tolist()]
+    return found
 
 
 def as_series(found: object, name: str) -> Series:
@@ -373,7 +383,8 @@ def series(
     >>> series([1.0, 2.0], radius=0.5).upper.tolist()
     [1.5, 2.5]
     """
-    values = np.atleast_1d(real(value))
+    values = in_balls(np.atleast_1d(np.asarray(value)))
+    values = values if any(map(is_ball, values.ravel().tolist())) else np.atleast_1d(real(value))
     return Series(values, np.broadcast_to(real(radius), values.shape), step, label, log, clock=clock)
 
 
@@ -394,7 +405,8 @@ def by_formula(
     >>> (found.radius / found.value / FORMULA_ROUNDING).round(9).tolist()
     [1.0, 1.0, 600.0]
     """
-    size = np.abs(np.nan_to_num(np.atleast_1d(np.asarray(value, dtype=float)), posinf=0.0, neginf=0.0))
+    value = in_balls(np.atleast_1d(np.asarray(value)))
+    size = np.abs(np.nan_to_num(as_floats(value), posinf=0.0, neginf=0.0))
     exponent = size if log else np.abs(np.log(np.where(size > 0, size, 1.0)))
     bars = FORMULA_ROUNDING * np.maximum(exponent, 1.0)
     return series(value, radius=bars if log else bars * size, step=step, label=label, log=log, clock=clock)

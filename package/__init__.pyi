@@ -3,6 +3,8 @@ from .claims.box import floats as floats
 from .claims.box import integers as integers
 from .claims.box import vectors as vectors
 from .claims.claim import Claim as Claim
+from .claims.dynamics import iterate as iterate
+from .claims.dynamics import slow_flow as slow_flow
 from .claims.instances.instance import instance as instance
 from .claims.judgements import (
     AllInstances as AllInstances,

@@ -1,11 +1,12 @@
 """Limits and rates."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from marginaudit.claims.judgements.compare import curve_of
 from marginaudit.claims.series import FORMULA_ROUNDING, Series, as_series, exactly, position, position_text
@@ -29,6 +30,9 @@ RESOLVED = 1e-4
 
 VANISHING = 0.2
 """A rate below this share of its value a decade earlier tends to 0."""
+
+APART = 3
+"""Decades between two entries from which a third is extrapolated."""
 
 FEWEST = 3
 """Fewest entries in each half of the last decade of a settled distance."""
@@ -65,6 +69,9 @@ class Limit:
         Relative error bar of the prediction.
     positive : bool
         Whether the statement is only that the limit is positive.
+    approach : from float steps to numbers > 0 that tend to 0, or None
+        Stated order of the distance, such as 1/log t, which no run brings below 1 %. The values m are extrapolated to
+        order 0 from entries `APART` decades apart, of orders r and r': (m r' - m' r)/(r' - r) is judged in their place.
     scale : from a run to the size to which the distance from a limit of 0 is relative, or None for the largest value
         For example the distance of x_0 from x*, for x_t -> x*.
     """
@@ -75,6 +82,7 @@ class Limit:
     uncertainty: float = 0.0
     positive: bool = False
     scale: "Callable[[Any], float] | None" = None
+    approach: "Callable[[Floats], ArrayLike] | None" = None
 
     kind = "limit"
     late = True
@@ -89,6 +97,10 @@ class Limit:
         if not len(measured):
             return Finding(Verdict.INCONCLUSIVE, detail="The run recorded too few steps to show a limit.")
         size = abs(float(predicted)) or self._size(run, measured)
+        if self.approach is not None:
+            measured, step = _extrapolated(measured.in_float64, step, self.approach)
+            if not len(measured):
+                return Finding(Verdict.INCONCLUSIVE, detail=f"The run has no {APART} decades to extrapolate from.")
         return self._judged(measured, step, predicted, size, in_regime=bool(step[-1] / 10 >= self.regime(run)))
 
     def _size(self, run: Any, measured: Series) -> float:
@@ -158,6 +170,21 @@ class Limit:
         before = np.median(measured.value[early])
         after = np.median(measured.upper[step >= 0.8 * step[-1]])
         return bool(before > 0 and after < VANISHING * before)
+
+
+def _extrapolated(measured: Series, step: Floats, approach: "Callable[[Floats], ArrayLike]") -> tuple[Series, Floats]:
+    """Values extrapolated to 0 of their order, at steps with an entry `APART` decades earlier."""
+    order = np.broadcast_to(np.asarray(approach(step), dtype=float), step.shape)
+    if not ((order > 0).all() and (np.diff(order) < 0).all()):
+        raise ValueError("approach: expected numbers > 0 that fall along the steps")
+    earlier = np.searchsorted(step, step / 10.0**APART * 10.0**-OFF_A_DECADE)
+    there = np.flatnonzero(np.abs(np.log10(step / step[earlier]) - APART) < OFF_A_DECADE)
+    before, r, q = earlier[there], order[there], order[earlier[there]]
+    value = (measured.value[there] * q - measured.value[before] * r) / (q - r)
+    radius = (measured.radius[there] * q + measured.radius[before] * r) / (q - r)
+    rounding = FORMULA_ROUNDING * (np.abs(measured.value[there]) * q + np.abs(measured.value[before]) * r) / (q - r)
+    found = Series(value, radius + rounding, measured.step[there] if measured.step is not None else None)
+    return replace(found, clock=measured.clock, evidence=measured.evidence), step[there]
 
 
 def _approached(distance: Floats, bars: Floats) -> bool:

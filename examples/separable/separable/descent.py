@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.training import integrated
+
 Floats = NDArray[np.float64]
 
 LOSSES = ("logistic", "exponential", "polynomial", "normalized")
 """l = log(1 + e^-u); e^-u; 1/(1+u), 1 - u below 0; e^-u with normalised steps of size 1/sqrt(t+1)."""
-
-TOLERANCES = (1e-12, 1e-10)
-"""Relative tolerances of the flow; the second run's distance from the first is an error bar."""
 
 
 @cache
@@ -72,7 +71,6 @@ def _solved(
 
     ``pull`` answers each point's pull, and its derivative by the margin, from s and the margins.
     """
-    from scipy.integrate import solve_ivp
 
     def field(s: float, y: Floats) -> Floats:
         return np.asarray(pull(s, X @ y)[0] @ X - towards - decay * y)
@@ -80,16 +78,7 @@ def _solved(
     def jacobian(s: float, y: Floats) -> Floats:
         return np.asarray((X.T * pull(s, X @ y)[1]) @ X - decay * np.eye(len(y)))
 
-    R = longest(X)
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = [
-            solve_ivp(field, (s[0], s[-1]), start, method="LSODA", t_eval=s, rtol=rtol, atol=rtol / R, jac=jacobian)
-            for rtol in TOLERANCES
-        ]
-    if not all(one.success and np.isfinite(one.y).all() for one in found):
-        raise ArithmeticError(f"the flow ended early: {found[0].message}")
-    fine, rough = (one.y.T for one in found)
-    return fine, np.linalg.norm(fine - rough, axis=1) + TOLERANCES[1] * (1 / R + np.linalg.norm(fine, axis=1))
+    return integrated(field, s, start, jacobian=jacobian, scale=1 / longest(X))
 
 
 def flow(
