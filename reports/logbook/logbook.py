@@ -146,7 +146,6 @@ def _summary(document: Mapping[str, Any], pages: Sequence[ClaimPage]) -> list[Ce
         f"- Cost: {cost}, on {on_a_line(made['cpu'])}; no GPU.",
         f"- Made by marginaudit {document['marginaudit']}, commit {made['commit'] or 'unknown'}; {versions}.",
         f"- Command: `{on_a_line(made['command'] or 'from Python')}`",
-        "- Check it: `marginaudit recheck` on the folder of the report computes the decisive numbers another way.",
         "- Outcomes follow from verdicts by one table of rules; planted twins (controls) are never findings.",
         "",
     ]
