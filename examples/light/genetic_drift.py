@@ -126,16 +126,14 @@ PBIL = replace(
     ),
 )
 
-VARIANCE = replace(
-    CGA,
+VARIANCE = Claim(
     id="genetic-drift.variance",
+    source=f"{SOURCE}, Lemma 2 summed over T steps; the sum is not in print",
     theorem="Lemma 2",
     statement="In the cGA E (p_T - 1/2)^2 <= T/(2 K^2), as each step has the variance 2 p (1 - p)/K^2 <= 1/(2 K^2).",
     formula=r"\mathbb{E}\big(p_T-\tfrac12\big)^2\le\frac{T}{2K^2}",
     judgement=InExpectation(squared, upper=lambda p, _: p.T / (2 * p.K**2), within=lambda _: (0, 0.25)),
-    source_words=quoted(
-        "Lemma 2", "For the cGA, we have Var[p_t | p_{t-1}] = 2/K^2 p_{t-1}(1 - p_{t-1})", "Summed over T steps."
-    ),
+    assumptions=(of_cga,),
 )
 
 HITTING = Claim(

@@ -1,7 +1,8 @@
 """Next-token prediction with a linear decoder: Thrampoulidis, Implicit Optimization Bias (arXiv 2402.18551v2, NeurIPS).
 
-Read whole, in two conversions of its PDF. Data: three tokens and two contexts, token 1 or 2 after the first, 2 or 3
-after the second, with embeddings (s, 0) and (0, t), for which W* and W^mm are closed forms; for appendix C sentences.
+Read in two conversions of its PDF: main text, appendix C, proof of Theorem 2. Data: three tokens and two contexts,
+token 1 or 2 after the first, 2 or 3 after the second, with embeddings (s, 0) and (0, t), for which W* and W^mm are
+closed forms; for appendix C sentences.
 Left out: Lemma 1, linear algebra; Theorems 1 and 2, limits along a path and along descent; eq. 23, whose exponent
 4 |W*| lacks the factor M of the lines above it, and which Lemma 5 needs for no particular constant.
 
