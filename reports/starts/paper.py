@@ -167,7 +167,7 @@ class RecordedMeanRun(MeanRun):
         own = super().w
         return bool((abs(self.recorded - own.value) > own.radius).any())
 
-    @cached_property
+    @property  # not cached, so that every claim that uses the steps asks
     def w(self) -> Series:
         """The recorded values, as they are."""
         self.ask_premise()
