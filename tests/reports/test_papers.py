@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from marginaudit.claims import Claim, ntp, snap
+from marginaudit.claims import Claim, judgements, ntp, snap
 from marginaudit.claims.paper import Figure, Paper
 from marginaudit.claims.row import row_from_document
 from marginaudit.claims.settings import settings_of
@@ -384,14 +384,22 @@ def test_every_file_of_a_folder_is_in_its_papers_list(folder: ModuleType) -> Non
     assert len(set(listed)) == len(listed)
 
 
-def test_the_page_on_your_paper_walks_through_what_new_paper_writes() -> None:
+def test_the_page_on_your_paper_shows_pieces_of_what_new_paper_writes() -> None:
     root = Path(__file__).parents[2]
     page = (root / "docs/your-own-paper.md").read_text(encoding="utf-8")
-    section = page[: page.index("**its tables**")]  # of which the template has none
     code = (root / "reports/starts/paper.py").read_text(encoding="utf-8")
-    blocks = [textwrap.dedent(block) for block in re.findall(r"```python\n(.*?)```", section, re.DOTALL)]
-    assert len(blocks) == 3
-    assert all(block in code for block in blocks)
+    pieces = page[page.index("from paper import *") : page.index("## Recorded runs")]
+    blocks = re.findall(r"```python\n(.*?)```", pieces, re.DOTALL)
+    assert len(blocks) == 5
+    assert [block for block in blocks if block not in code and textwrap.indent(block, "    ") not in code] == []
+
+
+def test_the_page_on_your_paper_has_each_judgement() -> None:
+    page = (Path(__file__).parents[2] / "docs/your-own-paper.md").read_text(encoding="utf-8")
+    forms = page[page.index("| the theorem says |") : page.index("Everything else is")]
+    kinds = {name for name in judgements.__all__ if hasattr(getattr(judgements, name), "judge")}
+    assert len(kinds) == 15
+    assert {name for name in kinds if f"`{name}(" not in forms} == set()
 
 
 def test_train_tells_why_a_run_ended(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
