@@ -41,6 +41,8 @@ class Text(NamedTuple):
 
 TEXTS = {
     "source": Text("Python source", "stdlib:argparse.py"),
+    "characters": Text("prose, characters", "stdlib:pydoc_data/topics.py", ("--unit", "char", "--max-length", "48")),
+    "words": Text("prose, 1,000 words", "stdlib:pydoc_data/topics.py", ("--prose", "--max-vocabulary", "1000")),
     "licences": Text("prose, characters", "pyarrow:LICENSE.txt", ("--unit", "char", "--max-length", "48")),
     "sentences": Text("prose, long sentences", "pyarrow:LICENSE.txt", ("--prose", "--max-length", "1000")),
     "changes": Text("log of changes", "stdlib:idlelib/ChangeLog"),
