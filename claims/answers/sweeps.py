@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marginaudit.claims.settings import STEP_LIST, Setting, Values, settings_of
 from marginaudit.claims.values.reportable import Number, Step
 from marginaudit.claims.verdict import Finding, Output, columns
+
+if TYPE_CHECKING:
+    from marginaudit.claims.claim import Claim
 
 Result = float | str | None
 """A number, a word, or None for a missing result."""
@@ -17,9 +20,20 @@ AUDITED: Mapping[str, type[float] | type[str]] = {
 """Fields of a finding stored by a sweep."""
 
 
-def audit_results(claims: Iterable[str]) -> dict[str, type[float] | type[str]]:
-    """The results of an auditing sweep: ``CLAIM:verdict`` and so on."""
-    return {f"{claim}:{word}": kind for claim in claims for word, kind in AUDITED.items()}
+def audit_results(claims: "Iterable[Claim | str]") -> dict[str, type[float] | type[str]]:
+    """The results of an auditing sweep, for claims or their ids.
+
+    >>> from marginaudit import Claim, Equal
+    >>> equal = Equal(lambda run: run.w, lambda run: 0)
+    >>> claim = Claim(id="mine.zero", source="here", statement="w = 0.", assumptions=(), judgement=equal)
+    >>> found = audit_results([claim])
+    >>> found["mine.zero:verdict"], found["mine.zero:slack"]
+    (<class 'str'>, <class 'float'>)
+    >>> found == audit_results(["mine.zero"])
+    True
+    """
+    ids = [claim if isinstance(claim, str) else claim.id for claim in claims]
+    return {f"{name}:{word}": kind for name in ids for word, kind in AUDITED.items()}
 
 
 @dataclass(frozen=True)
