@@ -12,7 +12,7 @@ from marginaudit.claims.claim import NOT_STATED, Claim
 from marginaudit.claims.run import BaseRun, Progress, Rows
 from marginaudit.claims.standing import Implication, Status, require_proof
 from marginaudit.claims.table import Table
-from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.values.json_data import finite, witness_text
 from marginaudit.claims.verdict import Evidence, Finding
 from marginaudit.orders import InputError, Kind
 
@@ -309,8 +309,13 @@ class Paper:
         return verify_rows({problem: self.rows(dataset, problem) for problem in self.problems}, certificate)
 
     def classified(self, dataset: Any, answer: dict[str, Any]) -> Lists:
-        """Tables that `marginaudit classify` prints of a dataset and its `Kind.classified`."""
-        return ()
+        """Tables that `marginaudit classify` prints of a dataset; by default the fields of its `Kind.describe`."""
+        rows = [
+            (name, witness_text(value) if isinstance(value, Mapping | list | tuple) else value)
+            for name, value in answer.items()
+            if name != "assumptions"
+        ]
+        return ((f"{dataset.name}: {self.kind.name}", ("", "value"), rows),) if rows else ()
 
     def remark(self, dataset: Any, origin: str) -> str:
         """One line on a dataset, printed before its audit, "" for none; ``origin`` is its path or case."""

@@ -237,6 +237,11 @@ class TestCommands:
         assert row_from_document(strict_json(json.dumps(row.kept())), "here") == row
 
 
+def test_classify_prints_the_description_of_its_kind(command: Command) -> None:
+    title, _, mean, *_ = command("classify", "three-numbers").out.splitlines()
+    assert (title, mean.split()) == ("three-numbers: numbers", ["mean", "3"])
+
+
 @pytest.mark.parametrize("name", NAMES)
 class TestSettings:
     """Settings are options of the commands, and bad ones are refused."""
