@@ -2,6 +2,8 @@
 
 import json
 import re
+import shlex
+import shutil
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +17,7 @@ from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.ntp.paper import PAPER
+from tests.command_line import Command
 from tests.pages import ROOT, script
 
 DOCS = ROOT / "docs"
@@ -101,6 +104,19 @@ def test_the_readmes_python_prints_what_it_says(
     monkeypatch.chdir(tmp_path)
     exec(block, {})
     assert capsys.readouterr().out == printed
+
+
+def test_the_commands_on_a_text_run(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "examples").mkdir()
+    shutil.copy(ROOT / "examples" / "my.txt", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    block = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Your data")[2].split("```")[1]
+    answers = [command(*shlex.split(line, comments=True)[1:]) for line in block.strip().splitlines()]
+    assert [answer.status for answer in answers] == [0] * 4
+    assert answers[0].out.startswith(
+        "examples/my.txt: most statements do not apply, as Assumption 1 fails (collocation, next_from_sentence); "
+        "`marginaudit realize examples/my.txt` finds 10 of 13 samples that meet it\n"
+    )
 
 
 @pytest.mark.parametrize(("page", "most"), [("README.md", 8000), ("CONTRIBUTING.md", 6000)])

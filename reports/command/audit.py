@@ -155,7 +155,7 @@ def audit(
     versions and code.
     """
     from marginaudit.reports.audit.planted import with_controls
-    from marginaudit.reports.command.console import progress_bar
+    from marginaudit.reports.command.console import print_line, progress_bar
     from marginaudit.reports.command.description import Asked, completed
     from marginaudit.reports.page.folder import check_folder, manifest
     from marginaudit.reports.study.audit import audit_datasets, write_audit
@@ -172,6 +172,9 @@ def audit(
     save_maps(run for _, run in asked.trajectories)
     check_folder(out)
     before = manifest(out) or {}
+    for one in sources:
+        if remark := one.paper.remark(one.dataset, one.place):
+            (notify if as_json else print_line)(remark)
     steps = {one.dataset.name: one.paper.steps(config[one.paper.name]) for one in sources}
     for one in sources:
         if remark := _expected(one, config[one.paper.name]):
@@ -255,9 +258,6 @@ def _planned(asked: "Asked") -> "tuple[list[Source], list[Claim], dict[str, Any]
         some_judged(claims, sources, asked.by_patterns if asked.patterns else "--only-mine")
     config = configs("audit", papers_of(sources), papers(), asked.settings)
     sources = distinct_names(with_trajectories(sources, asked.trajectories, config), notify)
-    for source in sources:
-        if remark := source.paper.remark(source.dataset, source.place):
-            notify(remark)
     return sources, claims, config
 
 

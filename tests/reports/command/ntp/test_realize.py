@@ -111,13 +111,14 @@ def test_an_audit_of_a_text_says_why_and_where_to_go(command: Command) -> None:
     Path("svop.txt").write_text(SVOP)
     short = ("--steps1", "2", "--steps2", "2", "--claim", "ntp.lemma3")
     answer = command("audit", "my song.TXT", *short)
-    assert answer.err.startswith("my song.TXT: most statements do not apply")
-    assert "(collocation, injective, next_from_sentence)" in answer.err
-    assert "`marginaudit realize 'my song.TXT'` finds 7 of 11 samples" in answer.err
-    assert answer.err.count("\n") == 1
-    assert command("audit", "svop.txt", *short).err == ""
+    assert answer.out.startswith("my song.TXT: most statements do not apply")
+    assert "(collocation, injective, next_from_sentence)" in answer.out
+    assert "`marginaudit realize 'my song.TXT'` finds 7 of 11 samples" in answer.out
+    assert answer.err == ""
+    assert command("audit", "my song.TXT", *short, "--json").err.startswith("my song.TXT: most statements")
+    assert not command("audit", "svop.txt", *short).out.startswith("svop.txt")
     Path("-\u202f.txt").write_text(SONG)
-    said = command("audit", "./-\u202f.txt", *short).err
+    said = command("audit", "./-\u202f.txt", *short).out
     assert said.startswith(r"-\u202f.txt: most")
     assert r"`marginaudit realize $'./-\342\200\257.txt'` finds 7" in said
 
