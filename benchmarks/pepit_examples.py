@@ -2,94 +2,42 @@
 
 Usage: python benchmarks/pepit_examples.py [--seconds 60] [--only NAME ..]
 An example is compiled with exact literals, divisions and square roots, so that its problem is rational; each runs in a
-process. Cells: PEPit's number, its theory, the proved interval or fraction, the verdict on "worst case <= theory",
-seconds of processor time of PEPit and of the proofs.
+process. Cells: PEPit's number, its theory, the range stated for it (see pepit_ranges.py), the proved interval or
+fraction, the verdict on "worst case <= theory", seconds of processor time of PEPit and of the proofs.
 """
 
 import argparse
-import ast
-import importlib.util
 import json
-import pkgutil
-import re
 import subprocess
 import sys
 import time
 import warnings
 from fractions import Fraction
-from math import isqrt, sqrt
-from pathlib import Path
 from typing import Any
 
 import PEPit
-import PEPit.examples
+from pepit_ranges import against_the_range
+from pepit_source import examples, loaded
 
 from marginaudit.margins.worst_case.from_pepit import Unsupported, from_pepit
-from marginaudit.margins.worst_case.scalar import RationalFloat, meant
+from marginaudit.margins.worst_case.scalar import meant
 from marginaudit.margins.worst_case.solve import worst_case
 
-
-def divided(a: Any, b: Any) -> Any:
-    """a/b, rational for integers."""
-    return RationalFloat(Fraction(a, b)) if isinstance(a, int) and isinstance(b, int) else a / b
-
-
-def root(a: Any) -> Any:
-    """The square root, rational if it is."""
-    exact = meant(a) if isinstance(a, int | float) else None
-    if exact is None or exact < 0:
-        return sqrt(a)
-    p, q = isqrt(exact.numerator), isqrt(exact.denominator)
-    return RationalFloat(Fraction(p, q)) if Fraction(p * p, q * q) == exact else sqrt(a)
-
-
-class ExactArithmetic(ast.NodeTransformer):
-    """Literals as rationals; divisions and square roots of rationals as rationals."""
-
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        """Replace a float."""
-        if not isinstance(node.value, float):
-            return node
-        return ast.Call(ast.Name("RationalFloat", ast.Load()), [ast.Constant(repr(node.value))], [])
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        """Replace a division."""
-        self.generic_visit(node)
-        if not isinstance(node.op, ast.Div):
-            return node
-        return ast.Call(ast.Name("divided", ast.Load()), [node.left, node.right], [])
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Replace a square root."""
-        self.generic_visit(node)
-        if "sqrt" in (getattr(node.func, "id", ""), getattr(node.func, "attr", "")):
-            node.func = ast.Name("root", ast.Load())
-        return node
-
-
-def compiled(source: str, name: str) -> Any:
-    """The source with exact arithmetic."""
-    tree = ExactArithmetic().visit(ast.parse(source))
-    return compile(ast.fix_missing_locations(tree), name, "exec")
-
-
-def examples() -> list[str]:
-    """Modules of PEPit's examples."""
-    found = pkgutil.walk_packages(PEPit.examples.__path__, "PEPit.examples.")
-    return [module.name for module in found if not module.ispkg and not module.name.endswith("example_template")]
+TITLES = (
+    "example",
+    "PEPit",
+    "its theory",
+    "inside / outside the stated range",
+    "proved worst case",
+    "theory",
+    "PEPit, s",
+    "proofs, s",
+)
 
 
 def run(name: str) -> dict[str, Any]:
     """One example: PEPit's number and theory, and the proved ends."""
-    spec = importlib.util.find_spec(name)
-    path = Path(str(spec and spec.origin))
-    source = path.read_text(encoding="utf-8")
-    namespace: dict[str, Any] = {
-        "RationalFloat": RationalFloat, "divided": divided, "root": root, "__name__": name
-    }  # fmt: skip
-    exec(compiled(source, str(path)), namespace)
-    function = next(value for key, value in namespace.items() if key.startswith("wc_"))
-    lines = re.findall(r"^\s*>>> (.*)$", function.__doc__ or "", re.MULTILINE)
+    _, namespace, lines = loaded(name)
     answer: dict[str, Any] = {}
     original = PEPit.PEP.solve
 
@@ -107,8 +55,8 @@ def run(name: str) -> dict[str, Any]:
         return float(answer["number"])
 
     PEPit.PEP.solve = solve
-    for node in ast.parse("\n".join(lines)).body:
-        exec(compiled(ast.unparse(node), "docstring"), namespace)
+    for line in lines:
+        exec(line, namespace)
         if "number" in answer:
             break
     theory = namespace.get("theoretical_tau")
@@ -159,19 +107,21 @@ def main() -> None:
         warnings.simplefilter("ignore")
         print(json.dumps(cells(given.one, run(given.one))))
         return
-    print("| example | PEPit | its theory | proved worst case | theory | PEPit, s | proofs, s |")
-    print("| --- | ---: | ---: | --- | --- | ---: | ---: |")
+    print(f"| {' | '.join(TITLES)} |")
+    print("| --- | ---: | ---: | --- | --- | --- | ---: | ---: |")
     for name in examples():
         if given.only and not any(part in name for part in given.only):
             continue
+        short = name.removeprefix("PEPit.examples.")
         try:
             command = [sys.executable, __file__, "--one", name]
             done = subprocess.run(command, capture_output=True, text=True, timeout=given.seconds, check=False)
             lines = done.stdout.splitlines()
             reason = done.stderr.strip().splitlines()[-1:] or ["nothing was printed"]
-            row = json.loads(lines[-1]) if lines and done.returncode == 0 else [name, "", "", reason[0], "", "", ""]
+            row = json.loads(lines[-1]) if lines and done.returncode == 0 else [short, "", "", reason[0], "", "", ""]
         except subprocess.TimeoutExpired:
-            row = [name, "", "", f"more than {given.seconds:.0f} s", "", "", ""]
+            row = [short, "", "", f"more than {given.seconds:.0f} s", "", "", ""]
+        row.insert(3, against_the_range(name))
         print("| " + " | ".join(cell.replace("|", "/") for cell in row) + " |", flush=True)
 
 
