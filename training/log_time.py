@@ -10,8 +10,8 @@ TOLERANCES = (1e-12, 1e-10)
 """Relative tolerances of the two solutions; their distance is an error bar."""
 
 
-MOST_RATES = 200_000
-"""Most evaluations of the rate for one solution."""
+MOST_RATES, MORE_A_NUMBER = 50_000, 1000
+"""Most evaluations of the rate for one solution: a constant, and an addition for each number of a state."""
 
 
 class NotIntegrated(ArithmeticError):  # noqa: N818  (not the caller's error)
@@ -48,13 +48,13 @@ def integrated(
     """
     from scipy.integrate import solve_ivp  # slow import
 
-    evaluated = 0
+    evaluated, most = 0, MOST_RATES + MORE_A_NUMBER * len(start)
 
     def counted(time: float, y: Floats) -> Floats:
         nonlocal evaluated
         evaluated += 1
-        if evaluated > len(TOLERANCES) * MOST_RATES:
-            raise NotIntegrated(f"the flow ended early: {MOST_RATES} evaluations led to log t = {time:.6g}")
+        if evaluated > len(TOLERANCES) * most:
+            raise NotIntegrated(f"the flow ended early: {most} evaluations led to log t = {time:.6g}")
         return rate(time, y)
 
     with np.errstate(over="ignore", invalid="ignore"):
