@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from marginaudit.claims.values.reportable import FARTHEST_STEP, unreportable
 from marginaudit.claims.verdict import Evidence
 from marginaudit.orders.balls import rounded
-from marginaudit.training.digits import Digits
 
 if TYPE_CHECKING:
     import flint
@@ -215,6 +214,8 @@ def in_balls(values: NDArray[Any]) -> NDArray[Any]:
     """The values, with the balls of `Digits`, which code rerun in more digits returns, in their place."""
     if values.dtype != object:
         return values
+    from marginaudit.training.digits import Digits  # `--help` does not need it
+
     found = np.empty(values.shape, dtype=object)
     found.ravel()[:] = [value.ball if isinstance(value, Digits) else value for value in values.ravel().tolist()]
     return found
