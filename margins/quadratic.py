@@ -1,6 +1,7 @@
 """The quadratic program min ||W||^2/2 s.t. A w >= 1, solved with cvxpy and Clarabel."""
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy  # its subpackages load when first used
@@ -9,6 +10,9 @@ from marginaudit.margins.certificate import Certified, certify
 from marginaudit.margins.errors import SolverFailure
 from marginaudit.margins.rows import LONGEST, SHORTEST, Rows, in_few_coordinates, row_lengths
 from marginaudit.orders.arrays import Floats
+
+if TYPE_CHECKING:
+    import cvxpy
 
 SOLVER = "CLARABEL"
 
@@ -66,7 +70,17 @@ def solve_program(A: "scipy.sparse.csr_array[np.float64]", b: Floats) -> tuple[F
 
     w = cp.Variable(A.shape[1])
     rows = cp.Constant(A) @ w >= b
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2), [rows])
+    status = run_solver(cp.Problem(cp.Minimize(cp.sum_squares(w) / 2), [rows]))
+    values = (w.value, rows.dual_value)
+    if any(value is None or not np.all(np.isfinite(value)) for value in values):
+        return None, None, status
+    return np.asarray(values[0], dtype=np.float64), np.asarray(values[1], dtype=np.float64), status
+
+
+def run_solver(problem: "cvxpy.Problem") -> str:
+    """Solve a program to tight tolerances; return its status, with the reason of a failure."""
+    import cvxpy as cp
+
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the arrays are checked instead
         try:
@@ -78,8 +92,5 @@ def solve_program(A: "scipy.sparse.csr_array[np.float64]", b: Floats) -> tuple[F
                 accept_unknown=True,  # return the arrays of a stalled solve, too
             )
         except cp.error.SolverError as error:
-            return None, None, f"{problem.status or 'solver_error'} ({str(error).splitlines()[0]})"
-    values = (w.value, rows.dual_value)
-    if any(value is None or not np.all(np.isfinite(value)) for value in values):
-        return None, None, str(problem.status)
-    return np.asarray(values[0], dtype=np.float64), np.asarray(values[1], dtype=np.float64), str(problem.status)
+            return f"{problem.status or 'solver_error'} ({str(error).splitlines()[0]})"
+    return str(problem.status)

@@ -1,7 +1,6 @@
 """Solutions of `HardMargin` in any norm with cvxpy, and rational bounds on the least norm from the solver's arrays."""
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ from marginaudit.margins.linear.documents import problem_document, text, texts
 from marginaudit.margins.linear.norms import above, below, evidence, exact
 from marginaudit.margins.linear.problem import HardMargin
 from marginaudit.margins.linear.verify import DUAL, Refused, confirmed
-from marginaudit.margins.quadratic import FEASIBILITY_TOLERANCE, GAP_TOLERANCE, SOLVER, WIDEST_RELATIVE_GAP
+from marginaudit.margins.quadratic import SOLVER, WIDEST_RELATIVE_GAP, run_solver
 from marginaudit.margins.rational import combined, dot, to_float
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 
@@ -98,30 +97,13 @@ def attempted(problem: HardMargin) -> tuple[Floats | None, Floats | None, str]:
         constraints.append((A / sizes[0][:, None]) @ w >= target * ones / sizes[0])
     if len(E):
         constraints.append((E / sizes[1][:, None]) @ w == target * b / sizes[1])
-    status = _run(cp, cp.Problem(cp.Minimize(_objective(cp, problem)(w)), constraints))
+    status = run_solver(cp.Problem(cp.Minimize(_objective(cp, problem)(w)), constraints))
     values = [w.value, *(one.dual_value for one in constraints)]
     if any(value is None or not np.all(np.isfinite(value)) for value in values):
         return None, None, status
     duals = np.concatenate([np.atleast_1d(value) for value in values[1:]])
     duals[len(A) :] *= -1  # cvxpy's Lagrangian adds multipliers of equalities
     return np.asarray(w.value) / target, duals / np.concatenate(sizes), status
-
-
-def _run(cp: Any, program: Any) -> str:
-    """Solve the program; return its status."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Solution may be inaccurate")  # the arrays are checked instead
-        try:
-            program.solve(
-                solver=SOLVER,
-                tol_gap_abs=GAP_TOLERANCE,
-                tol_gap_rel=GAP_TOLERANCE,
-                tol_feas=FEASIBILITY_TOLERANCE,
-                accept_unknown=True,  # return the arrays of a stalled solve, too
-            )
-        except cp.error.SolverError as error:
-            return f"{program.status or 'solver_error'} ({str(error).splitlines()[0]})"
-    return str(program.status)
 
 
 def _objective(cp: Any, problem: HardMargin) -> Callable[[Any], Any]:
