@@ -17,7 +17,37 @@ LARGEST_DENOMINATOR = 2**20
 HALF = Fraction(1, 2)
 
 
-class RationalFloat(float):
+class _CarryingFloat(float):
+    """A float with arithmetic on the number that it carries, by `_with`."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(other, add)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(other, sub)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: b - a)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with(other, mul)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with(other, truediv)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._with(other, lambda a, b: b / a)
+
+    def _with(self, other: Any, operation: Callable[[Any, Any], Any]) -> Any:
+        raise NotImplementedError
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+class RationalFloat(_CarryingFloat):
     """A float for libraries that want floats, with arithmetic on the rational number that it carries.
 
     With a float that is no simple rational the result is a float.
@@ -38,24 +68,6 @@ class RationalFloat(float):
 
     def __repr__(self) -> str:
         return f"RationalFloat('{self.fraction}')"
-
-    def __add__(self, other: Any) -> Any:
-        return self._with(other, add)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with(other, sub)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._with(other, lambda a, b: b - a)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._with(other, mul)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._with(other, truediv)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._with(other, lambda a, b: b / a)
 
     def _with(self, other: Any, operation: Callable[[Any, Any], Any]) -> Any:
         """The operation on rationals, or, with a float that is none, on floats."""
@@ -81,11 +93,8 @@ class RationalFloat(float):
             return RationalFloat(self.fraction ** int(exact))
         return root(self.fraction) if exact == HALF and self.fraction > 0 else float(self) ** float(power)
 
-    __radd__ = __add__
-    __rmul__ = __mul__
 
-
-class EnclosedFloat(float):
+class EnclosedFloat(_CarryingFloat):
     """A float that carries a ball around an irrational number, such as a step 1/sqrt(2).
 
     >>> step = 1 / RationalFloat(2) ** 0.5
@@ -105,24 +114,6 @@ class EnclosedFloat(float):
     def __repr__(self) -> str:
         return f"EnclosedFloat({self.ball!r})"
 
-    def __add__(self, other: Any) -> Any:
-        return self._with(other, add)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._with(other, sub)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._with(other, lambda a, b: b - a)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._with(other, mul)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._with(other, truediv)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._with(other, lambda a, b: b / a)
-
     def __pow__(self, other: Any, modulo: None = None) -> Any:
         return self._with(other, lambda a, b: a**b)
 
@@ -135,9 +126,6 @@ class EnclosedFloat(float):
 
     def __neg__(self) -> "EnclosedFloat":
         return EnclosedFloat(-self.ball)
-
-    __radd__ = __add__
-    __rmul__ = __mul__
 
 
 def _ball(value: float) -> "arb | None":
