@@ -9,7 +9,7 @@ from marginaudit.orders.files import file_content
 from marginaudit.orders.kind import Data, Kind, content_of, read
 from marginaudit.orders.reading import Token
 from marginaudit.orders.relations import Relations
-from marginaudit.orders.text import counted, printable, shortened, shown, shown_path
+from marginaudit.orders.text import counted, on_a_line, printable, shortened, shown, shown_path
 
 __all__ = [
     "Assumption",
@@ -23,6 +23,7 @@ __all__ = [
     "content_of",
     "counted",
     "file_content",
+    "on_a_line",
     "printable",
     "read",
     "shortened",

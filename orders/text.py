@@ -17,6 +17,15 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def on_a_line(text: str) -> str:
+    r"""Text on one line, control and invisible characters escaped.
+
+    >>> on_a_line("a\n  b\x1b")
+    'a b\\x1b'
+    """
+    return printable(" ".join(text.split()))
+
+
 def shown(value: object) -> str:
     r"""``repr`` on one line, cut to the length of an error message.
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from marginaudit.orders import printable
+from marginaudit.orders import on_a_line, printable
 
 FENCE = "````"
 
@@ -44,11 +44,6 @@ def fenced(text: str, info: str = "") -> str:
     """
     lines = [printable(line).replace(FENCE, "``` `") for line in text.rstrip("\n").split("\n")]
     return "\n".join([f"{FENCE}{info}", *lines, FENCE])
-
-
-def on_a_line(text: str) -> str:
-    """Text on one line, for tables and headings."""
-    return printable(" ".join(text.split()))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 from marginaudit.claims.row import evidence_text
 from marginaudit.claims.standing import Status
 from marginaudit.claims.verdict import Verdict
-from marginaudit.reports.logbook.cells import Cell, fenced, on_a_line, table
+from marginaudit.orders import on_a_line
+from marginaudit.reports.logbook.cells import Cell, fenced, table
 from marginaudit.reports.logbook.figure import svg
 from marginaudit.reports.logbook.mapping import Document, Result, Rule
 

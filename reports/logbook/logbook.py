@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from marginaudit.claims.instances.paper import INSTANCES
+from marginaudit.claims.instances.together import ALL_INSTANCES
 from marginaudit.claims.quotation import Form
 from marginaudit.claims.standing import Status
 from marginaudit.claims.verdict import Verdict
-from marginaudit.orders import counted
-from marginaudit.reports.logbook.cells import Cell, fenced, on_a_line, page, slug, table
+from marginaudit.orders import counted, on_a_line
+from marginaudit.reports.logbook.cells import Cell, fenced, page, slug, table
 from marginaudit.reports.logbook.claim_page import Answered, claim_cells, unanswered
 from marginaudit.reports.logbook.mapping import Document, Outcome, Result, outcome_of
 from marginaudit.reports.logbook.registry import Registry, answering
@@ -76,7 +78,7 @@ def logbook(document: Mapping[str, Any], registry: Registry = UNREGISTERED) -> d
 def _title(document: Mapping[str, Any]) -> str:
     names = [paper["title"] or paper["source"] for paper in document["papers"]]
     sources = [claim["source"] for claim in document["claims"] if claim["form"] == Form.PRINTED]
-    own = [name for name in names if name not in ("named instances", "all named instances together")]
+    own = [name for name in names if name not in (INSTANCES.source, ALL_INSTANCES.source)]
     return on_a_line("; ".join(own or sources[:1] or names))
 
 

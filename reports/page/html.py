@@ -26,7 +26,7 @@ from marginaudit.claims.table import Captioned
 from marginaudit.claims.values.json_data import witness_text
 from marginaudit.claims.values.numbers import bound, brief, powers
 from marginaudit.claims.verdict import Evidence, Verdict
-from marginaudit.orders import counted, printable
+from marginaudit.orders import counted, on_a_line, printable
 from marginaudit.reports.audit.auditing import Audit, Row
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
 from marginaudit.reports.page import svg
@@ -248,16 +248,16 @@ def _claims(
         yield {
             "id": claim.id,
             "paper": paper.name,
-            "theorem": _on_a_line(theorem(claim, known)),
+            "theorem": on_a_line(theorem(claim, known)),
             "name": names[claim.id],
             "form": form(claim, paper),
             "whose": whose(claim, paper),
             "heading": failing(claim, paper),
             "of_paper": paper.has(claim),
-            "source": _on_a_line(claim.source),
-            "kind": _on_a_line(claim.judgement.kind),
+            "source": on_a_line(claim.source),
+            "kind": on_a_line(claim.judgement.kind),
             "assumptions": [_assumption(claim, name) for name in claim.assumptions],
-            "statement": _on_a_line(claim.statement),
+            "statement": on_a_line(claim.statement),
             "words": _visible(asdict(claim.source_words)),
             "wrong": _visible(claim.standing.wrong),
             "instead": Markup(prose(claim.instead)),
@@ -269,7 +269,7 @@ def _claims(
             "formulas": counterexample_shown(paper, claim) if paper.has(claim) and smallest is None else None,
             "smallest": None if smallest is None else paper.kind.in_words(smallest),
             "smallest_file": None if smallest is None else _data_url(paper.kind.to_document(smallest)),
-            "mathml": Markup(displayed(claim.formula, _on_a_line(claim.statement)) if claim.formula else ""),
+            "mathml": Markup(displayed(claim.formula, on_a_line(claim.statement)) if claim.formula else ""),
             "shown_by": "" if in_python and not paper.has(claim) else claims_command(claim, paper, audit.claims_file),
             "rows": rows,
             "violated": [row for row in rows if row["verdict"] == Verdict.VIOLATED and row["premise"] == "met"],
@@ -308,11 +308,7 @@ def _label(row: Row) -> dict[str, str]:
 def _assumption(claim: Claim, name: str) -> str:
     """Name of an assumption, with the words of the claim's own function."""
     words = in_words(claim.predicates[name]) if name in claim.predicates else ""
-    return _on_a_line(f"{name} ({words})" if words else name)
-
-
-def _on_a_line(text: str) -> str:
-    return printable(" ".join(text.split()))
+    return on_a_line(f"{name} ({words})" if words else name)
 
 
 def _slug(text: str) -> str:
