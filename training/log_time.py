@@ -15,7 +15,7 @@ MOST_RATES, MORE_A_NUMBER = 50_000, 1000
 
 
 class NotIntegrated(ArithmeticError):  # noqa: N818  (not the caller's error)
-    """The solver did not reach the last time."""
+    """A solver failed before the requested time, or its error is too large."""
 
 
 def integrated(

@@ -11,9 +11,9 @@ from marginaudit.claims.snap.config import ClassConfig
 from marginaudit.orders.snap import CLASSES, SequenceClasses
 from marginaudit.orders.snap.exactly import only_to_rounding
 from marginaudit.training import log_spaced
+from marginaudit.training.log_time import NotIntegrated
 from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.path import AttentionPath, follow, turned
-from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.growth import scan_end, snap_start
 from marginaudit.training.snap.limit.overlap import Overlap, overlap
 from marginaudit.training.snap.recorded.trajectory import ClassTrajectory

@@ -16,9 +16,9 @@ from marginaudit.claims.values.json_data import finite
 from marginaudit.orders import InputError
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses, distinct_tokens
+from marginaudit.training.log_time import NotIntegrated
 from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.rates import features, mean_counts
-from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit.backpropagated import backpropagated
 from marginaudit.training.snap.limit.continuous import continuous, gamma
 from marginaudit.training.snap.limit.level import LARGEST_RATE

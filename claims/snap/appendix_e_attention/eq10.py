@@ -23,10 +23,10 @@ from marginaudit.orders.snap import (
 )
 from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
 from marginaudit.training.approximation import Approximation, stacked
+from marginaudit.training.log_time import NotIntegrated
 from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.path import AttentionPath
 from marginaudit.training.snap.attention.rates import Rates, mean_counts, off_by, rates
-from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit.continuous import continuous
 
 EQ_10 = (

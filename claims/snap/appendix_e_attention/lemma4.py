@@ -22,10 +22,10 @@ from marginaudit.claims.standing import Severity, contradicts, proved, refuted
 from marginaudit.orders.balls import ball_around
 from marginaudit.orders.snap import distinct_tokens
 from marginaudit.training.approximation import Approximation
+from marginaudit.training.log_time import NotIntegrated
 from marginaudit.training.snap.attention.descent import descend_both
 from marginaudit.training.snap.attention.path import follow, turned
 from marginaudit.training.snap.attention.rates import features, rates
-from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.balls.coefficients import BITS, gradients
 from marginaudit.training.snap.counts.drawn import class_counts, class_sequences
 from marginaudit.training.snap.limit.fluctuation import Fluctuation, fluctuation

@@ -22,8 +22,8 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses, common_tokens
 from marginaudit.orders.snap.exactly import squared_overlaps
 from marginaudit.training.approximation import Approximation
+from marginaudit.training.log_time import NotIntegrated
 from marginaudit.training.snap.attention.common import follow_common
-from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.growth import snap_start
 from marginaudit.training.snap.limit.continuous import gamma_value
 

@@ -9,7 +9,7 @@ import pytest
 from marginaudit.claims.snap import ClassConfig, ClassRun
 from marginaudit.claims.snap.training import not_followed
 from marginaudit.orders.snap import CASES, SequenceClasses, classes_to_document
-from marginaudit.training.snap.attention.solver import NotIntegrated
+from marginaudit.training.log_time import NotIntegrated
 from tests.command_line import Command, dataset_file
 from tests.training.snap.independent import eq_10
 

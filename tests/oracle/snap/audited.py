@@ -21,8 +21,8 @@ from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.snap.paper import PAPER
 from marginaudit.training.approximation import Approximation
+from marginaudit.training.log_time import NotIntegrated
 from marginaudit.training.snap.attention.path import turned
-from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit.continuous import continuous, gamma
 from marginaudit.training.snap.limit.recursion import gap, h_star
 from tests.oracle.snap.random_classes import Settings

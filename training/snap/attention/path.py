@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.approximation import Approximation
+from marginaudit.training.log_time import NotIntegrated
 from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.solver import (
     FROM_ZERO,
     SAFETY,
     TOLERANCE,
-    NotIntegrated,
     Rate,
     solved,
 )

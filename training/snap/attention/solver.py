@@ -10,6 +10,7 @@ import scipy  # its subpackages load when first used
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.training.approximation import Approximation
+from marginaudit.training.log_time import NotIntegrated
 
 TOLERANCE, COARSER = 1e-13, 1e-12
 """Relative tolerances of the result, and of the coarser run for its error bar."""
@@ -32,10 +33,6 @@ USEFUL = 1e-3
 
 MOST_RATES, MORE_A_STATE = 25_000, 100
 """Limit on the evaluations of the rate: a constant, and an addition per state, as a Jacobian needs one each."""
-
-
-class NotIntegrated(ArithmeticError):  # noqa: N818  (not the caller's error)
-    """The solver failed before the requested time."""
 
 
 Rate: TypeAlias = Callable[[float, Floats], Floats]

@@ -11,12 +11,13 @@ from flint import arb
 from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.orders.snap import SequenceClasses, classes_to_document
 from marginaudit.training.approximation import Approximation
+from marginaudit.training.log_time import NotIntegrated
 from marginaudit.training.snap.attention import path, solver
 from marginaudit.training.snap.attention.common import follow_common
 from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.path import follow, turned
 from marginaudit.training.snap.attention.rates import features, off_by
-from marginaudit.training.snap.attention.solver import FROM_ZERO, SAFETY, TOLERANCE, NotIntegrated, solved
+from marginaudit.training.snap.attention.solver import FROM_ZERO, SAFETY, TOLERANCE, solved
 from tests.oracle.snap.flow import Flow
 from tests.oracle.snap.problem import Problem
 from tests.training.snap.independent import eq_10

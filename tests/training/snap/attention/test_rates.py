@@ -8,12 +8,13 @@ import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.training.approximation import Approximation
+from marginaudit.training.log_time import NotIntegrated
 from marginaudit.training.snap.attention import solver
 from marginaudit.training.snap.attention.descent import descend_both
 from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.path import follow, turned
 from marginaudit.training.snap.attention.rates import features, mean_counts, rates
-from marginaudit.training.snap.attention.solver import NotIntegrated, solved
+from marginaudit.training.snap.attention.solver import solved
 from marginaudit.training.snap.limit.backpropagated import mended_beta
 from marginaudit.training.snap.limit.continuous import continuous, gamma
 from tests.training.snap.attention.test_attention import ETA_Y, ETA_Z, three
