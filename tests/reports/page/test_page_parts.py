@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from marginaudit.claims.row import ReportRow
+from marginaudit.claims.standing import Standing, Status
 from marginaudit.claims.values.numbers import powers
 from marginaudit.claims.verdict import Curve, Finding, Verdict, headroom, not_applicable, outside_to_detail
 from marginaudit.reports.audit.auditing import Row
@@ -118,6 +119,12 @@ def test_printed_statements_are_counted_by_how_they_stand_for_every_dataset() ->
     assert standings(claims) == expected | {"false, severity not stated": 0}
     assert columns([standings(claims), None]) == list(expected)
     assert standings(claims[-1:]) is None
+
+
+def test_a_statement_that_an_audit_refutes_is_counted_without_a_severity() -> None:
+    found = standings([entry("ntp.lemma6") | {"standing": Standing(status=Status.REFUTED, dataset="example-1")}])
+    assert found is not None
+    assert {name: count for name, count in found.items() if count} == {"printed": 1, "false, severity not stated": 1}
 
 
 def bounded(**change: Any) -> Finding:
