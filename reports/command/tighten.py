@@ -12,6 +12,9 @@ from typing import Any
 import click
 
 from marginaudit.claims.claim import Claim
+from marginaudit.claims.instances.instance import Instance, plain
+from marginaudit.claims.instances.paper import INSTANCES
+from marginaudit.claims.judgements import WorstCase
 from marginaudit.claims.paper import Paper
 from marginaudit.claims.series import position
 from marginaudit.claims.settings import SECONDS
@@ -87,11 +90,20 @@ def tighten(
     Evaluates the claim on every DATASET, and on random datasets and settings that vary one at a time; a setting given
     as an option is fixed. Writes a figure, and next to it the dataset nearest to the bound.
 
+    A claim on worst cases, about instances, gets the exact worst case for each n, and a guess of its formula in n.
+
     Three quarters of the time limit are for these runs, on all cores. The rest is for counterexample searches with one
     assumption dropped, at most five seconds each.
     """
     started, known = monotonic(), papers()
-    chosen = one_claim(claim, ledger(claims_file, known))
+    claims = ledger(claims_file, known)
+    chosen = one_claim(claim, claims)
+    if isinstance(chosen.judgement, WorstCase) and INSTANCES.judges(chosen):
+        if out is not None:
+            raise InputError("--out", got=str(out), expected="none: a claim on worst cases gets no figure")
+        configs("tighten", [INSTANCES], known, given)  # refuses all
+        instances = [*claims.instances.values(), *(load(one, [INSTANCES]).dataset for one in once_each(datasets))]
+        return _worst_cases(chosen, instances, started + seconds, as_json)
     bounded(chosen)
     paper = next((paper for paper in known if paper.judges(chosen)), None)
     if paper is None:
@@ -133,6 +145,36 @@ def tighten(
         print_json(answer)
     else:
         _print(answer, sides)
+    return 0
+
+
+def _worst_cases(claim: Claim, instances: Sequence[Instance], deadline: float, as_json: bool) -> int:
+    """Exact worst cases by n, the best constants in place of the bound, and a guess of their formula."""
+    from marginaudit.reports.tighten.in_steps import in_steps
+
+    found = in_steps(claim, instances, deadline)
+    if as_json:
+        print_json({"claim": claim.id, "statement": claim.statement, "series": [plain(one) for one in found]})
+        return 0
+    print_line(claim.statement)
+    for one in found:
+        words = ", ".join(f"{name} = {value}" for name, value in one.parameters.items()) or "all parameters vary with n"
+        rows = [
+            (
+                of.n,
+                "ends differ" if of.worst_case is None else str(of.worst_case),
+                "–" if of.factor is None else of.factor,
+            )
+            for of in one.constants
+        ]
+        print_table(f"Worst cases: {words}", ("n", "exact worst case", "times the bound"), rows)
+        if one.missing:
+            print_line(f"no time was left for n = {', '.join(map(str, one.missing))}; see --seconds.")
+        if one.guess is None:
+            print_line("no formula in n was found that a further n confirms.")
+        else:
+            last = one.checked_at
+            print_line(f"guess: {one.guess}, made from n < {last} and right at n = {last}; not proved for every n.")
     return 0
 
 
