@@ -34,6 +34,9 @@ VANISHING = 0.2
 APART = 3
 """Decades between two entries from which a third is extrapolated."""
 
+STABLE = 0.01
+"""Largest change of an extrapolated distance over `APART` decades, relative to it, that refutes a limit."""
+
 FEWEST = 3
 """Fewest entries in each half of the last decade of a settled distance."""
 
@@ -72,6 +75,8 @@ class Limit:
     approach : from float steps to numbers > 0 that tend to 0, or None
         Stated order of the distance, such as 1/log t, which no run brings below 1 %. The values m are extrapolated to
         order 0 from entries `APART` decades apart, of orders r and r': (m r' - m' r)/(r' - r) is judged in their place.
+        The verdict is as good as this order. Where the extrapolated distance still changes by more than `STABLE` over
+        `APART` decades, which a wrong order does, the limit is not refuted.
     scale : from a run to the size to which the distance from a limit of 0 is relative, or None for the largest value
         For example the distance of x_0 from x*, for x_t -> x*.
     """
@@ -132,11 +137,13 @@ class Limit:
             bars = bars + FORMULA_ROUNDING * distance
         last = position(step[-1])
         marks = [int(np.argmin(np.abs(np.log(step) - np.log(last / 10**k)))) for k in (3, 2, 1, 0)]
-        seen = (np.abs(np.log10(step[marks]) - np.log10(last) + np.array([3, 2, 1, 0])) < OFF_A_DECADE).all()
-        if in_regime and seen and _approached(distance[marks], bars[marks]):
+        seen = np.abs(np.log10(step[marks]) - np.log10(last) + np.array([3, 2, 1, 0])) < OFF_A_DECADE
+        changes = False
+        if in_regime and seen.all() and _approached(distance[marks], bars[marks]):
             verdict = Verdict.HOLDS
         elif in_regime and (self._vanishes(step, measured) if self.positive else _elsewhere(step, distance, bars)):
-            verdict = Verdict.VIOLATED
+            changes = self.approach is not None and not (seen[0] and _stable(distance[marks], bars[marks]))
+            verdict = Verdict.INCONCLUSIVE if changes else Verdict.VIOLATED
         else:
             verdict = Verdict.INCONCLUSIVE
         shown = ", ".join(
@@ -144,10 +151,11 @@ class Limit:
             f"{position_text(step[m])}"
             for m in marks
         )
+        wrong = " The extrapolated distance still changes, as under a wrong order." if changes else ""
         cause = {
             Verdict.HOLDS: "",
             Verdict.VIOLATED: " It vanishes." if self.positive else " It has settled elsewhere.",
-            Verdict.INCONCLUSIVE: f" Not decided by {measured.clock} = {position_text(last)}.",
+            Verdict.INCONCLUSIVE: f" Not decided by {measured.clock} = {position_text(last)}.{wrong}",
         }[verdict]
         return Finding(
             verdict=verdict,
@@ -192,6 +200,11 @@ def _approached(distance: Floats, bars: Floats) -> bool:
     zero = (distance <= bars) & (bars <= RESOLVED)
     falls = distance[1:] + bars[1:] < (1 - SETTLED) * (distance[:-1] - bars[:-1])
     return bool((falls | zero[1:]).all() and distance[-1] + bars[-1] < NEAR)
+
+
+def _stable(distance: Floats, bars: Floats) -> bool:
+    """Whether the first and the last distance agree, error bars included."""
+    return bool(abs(distance[-1] - distance[0]) + bars[-1] + bars[0] <= STABLE * distance[-1])
 
 
 def _elsewhere(step: Floats, distance: Floats, bars: Floats) -> bool:

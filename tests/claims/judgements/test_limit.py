@@ -218,3 +218,52 @@ def test_a_cycle_is_shown_with_the_two_values_between_which_it_goes() -> None:
     assert (found.verdict, found.measured, found.worst_step, found.first_violation) == (VIOLATED, 2.0, 1000, 1000)
     assert re.findall(r"\d+", found.detail) == ["100", "1000", "2", "4"]
     assert judged(np.where(STEP % 2, 4.0, 2.0), 3.0, positive=True).verdict is OPEN
+
+
+def extrapolated(
+    distance: Any, approach: Any, predicted: float = 2.0, *, radius: float = 0.0, last: float = 1e18
+) -> Finding:
+    """Verdict at the last step on 2 plus a distance, whose order is stated as ``approach``."""
+    step = np.geomspace(1, last, 10 * round(np.log10(last)) + 1)
+    measured = series(2 + distance(step), radius=radius, step=step)
+    return Limit(lambda _: measured, lambda _: predicted, lambda _: 10, approach=approach).judge(run())
+
+
+def of_log(t: Any) -> Any:
+    return 1 / np.log(t + 2)
+
+
+def of_root(t: Any) -> Any:
+    return np.log(t + 2) ** -0.5
+
+
+def of_log_of_log(t: Any) -> Any:
+    return 1 / np.log(np.log(t + 20))
+
+
+def test_a_wrong_order_of_the_approach_does_not_refute_a_true_limit() -> None:
+    """The extrapolated distances settle elsewhere within a decade, and move over three."""
+    for distance in (of_log, of_root, of_log_of_log):
+        assert extrapolated(distance, distance).verdict is HOLDS
+        assert extrapolated(distance, distance, 1.95).verdict is VIOLATED
+    for distance, stated in ((of_root, of_log_of_log), (of_log_of_log, of_root)):
+        found = extrapolated(distance, stated)
+        assert found.verdict is OPEN
+        assert found.detail.endswith("The extrapolated distance still changes, as under a wrong order.")
+    undecided = extrapolated(of_log, of_root)
+    assert undecided.verdict is OPEN
+    assert "wrong order" not in undecided.detail
+
+
+def test_a_refutation_by_extrapolation_needs_narrow_bars_and_three_decades_of_it() -> None:
+    assert extrapolated(of_log, of_log, 1.95, radius=2e-5).verdict is VIOLATED
+    assert extrapolated(of_log, of_log, 1.95, radius=5e-4).verdict is OPEN
+    assert extrapolated(of_log, of_log, 1.95, last=1e6).verdict is VIOLATED
+    assert extrapolated(of_log, of_log, 1.95, last=1e5).verdict is OPEN
+
+
+def test_a_slightly_wrong_order_is_not_seen() -> None:
+    """The verdict is as good as the order: 1/log^2 t, stated as 1/log t, tends to 1.9993 in place of 2."""
+    found = extrapolated(lambda t: of_log(t) ** 2, of_log)
+    assert found.verdict is HOLDS
+    assert found.measured == pytest.approx(1.9993, abs=1e-4)
