@@ -17,6 +17,7 @@ from marginaudit.claims.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, SECONDS, s
 from marginaudit.claims.verdict import Output
 from marginaudit.orders import InputError, printable, shown
 from marginaudit.reports.audit.auditing import Audit, distinct_names
+from marginaudit.reports.audit.check_bars import with_checked_bars
 from marginaudit.reports.audit.ledger import all_papers, configs_of, matching_ids
 from marginaudit.reports.audit.plugins import warn
 from marginaudit.reports.audit.sources import (
@@ -172,6 +173,7 @@ def audit(
     head: str = "",
     jobs: int = 1,
     claim_timeout: float = CLAIM_TIMEOUT,
+    check_bars: bool = False,
 ) -> Report:
     """Judge datasets by the statements of their papers, as ``marginaudit audit``.
 
@@ -195,6 +197,9 @@ def audit(
         Datasets judged at a time. Above 1, workers judge them; the report repeats a worker's run if you access it.
     claim_timeout : float
         Time limit in seconds for each of your own claims on a dataset.
+    check_bars : bool
+        Rerun the measures of your own claims about instances with the instances' floats in 256 bits. A row with a wrong
+        error bar is broken; the detail of the others says whether the bar is confirmed.
 
     Raises
     ------
@@ -227,6 +232,8 @@ def audit(
     recorded = [(name or Path(path).stem, _run_file(path, map, head)) for name, path in named.items()]
     sources = distinct_names(with_trajectories(sources, recorded, configs), lambda _: None)
     judged = audit_datasets(sources, chosen, configs, Executor(jobs), claim_timeout=claim_timeout)
+    if check_bars:
+        judged, _ = with_checked_bars(judged, claim_timeout)
     return Report(judged.claims, judged.configs, judged.audited)
 
 

@@ -1,9 +1,11 @@
 """Numbers in many digits, for a user's code written with Python's operators and NumPy's functions."""
 
 import operator
+import sys
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -12,6 +14,10 @@ if TYPE_CHECKING:
 
 DOUBLE = 8
 """Bytes of float64; longer floats do not convert to it exactly."""
+
+
+SERIES = "marginaudit.claims.series"
+"""Module whose conversions to float64 are those of error bars."""
 
 
 class Undecided(ArithmeticError):  # noqa: N818  (no error of the caller)
@@ -163,3 +169,22 @@ class Enclosed(Digits):
     def overlapping(self, compare: Callable[[Any, Any], bool], other: "flint.arb") -> Literal[False]:
         """Refuse to decide."""
         raise Undecided("the balls of a comparison overlap")
+
+
+class Tracked(Digits):
+    """A number of code that is run a second time: where the code converts it to float64, the place is kept.
+
+    Attributes
+    ----------
+    lost : list of str
+        Places of the conversions so far, of all such numbers; but not those of error bars, by a `Series`.
+    """
+
+    __slots__ = ()
+    lost: ClassVar[list[str]] = []
+
+    def __float__(self) -> float:
+        frame = sys._getframe(1)  # noqa: SLF001  (the caller's line)
+        if frame.f_globals.get("__name__") != SERIES:
+            self.lost.append(f"{Path(frame.f_code.co_filename).name} line {frame.f_lineno}")
+        return float(self.ball.mid())

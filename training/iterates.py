@@ -76,8 +76,8 @@ def iterated(step: Step, start: Any, at: int | Iterable[int], measure: Step | No
     marks = recorded(at)
     entries = _entries(start)
     run = _Run(with_time(step), with_time(measure or (lambda state: state)), start, marks)
-    if any(isinstance(entry, Digits) for entry in entries):
-        return Iterates(marks, run.values(lambda number: number, Digits), [0.0] * len(marks), "measured")
+    if number := next((type(entry) for entry in entries if isinstance(entry, Digits)), None):
+        return Iterates(marks, run.values(number, number), [0.0] * len(marks), "measured")
     if all(map(_is_rational, entries)):
         exact = run.exact()
         if exact is not None:

@@ -1,13 +1,15 @@
 """Loading of plug-ins: users' claims files and modules of installed packages; failures are reported on one line."""
 
+import ast
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from marginaudit.claims.values.error_text import error_text
 from marginaudit.orders import InputError, file_content, printable, shown_path
@@ -47,8 +49,20 @@ def failures_in_one_line(where: str, file: str | None = None) -> Iterator[None]:
         raise InputError(place, got=error_text(error), expected="Python that runs") from None
 
 
-def module_of_file(file: Path, name: str, expected: str) -> ModuleType:
+def module_of_file(
+    file: Path,
+    name: str,
+    expected: str,
+    *,
+    change: Callable[[ast.Module], ast.Module] = lambda tree: tree,
+    variables: Mapping[str, Any] | None = None,
+) -> ModuleType:
     """Import a Python file as a module of a given name; the file can import modules beside it.
+
+    Parameters
+    ----------
+    change : applied to the syntax tree of the file
+    variables : variables that the module begins with
 
     Raises
     ------
@@ -60,10 +74,12 @@ def module_of_file(file: Path, name: str, expected: str) -> ModuleType:
     where, text = shown_path(file), file_content(file, expected)
     module = ModuleType(name)
     module.__file__ = str(file)
+    vars(module).update(variables or {})
     sys.modules[name] = module  # for dataclasses, which resolve annotations there
     register_pickle_by_value(module)  # workers cannot import it
     if (folder := str(file.resolve().parent)) not in sys.path:
         sys.path.append(folder)
     with failures_in_one_line(where, str(file)):
-        exec(compile(text, str(file), "exec", dont_inherit=True), module.__dict__)
+        tree = ast.fix_missing_locations(change(ast.parse(text, str(file))))
+        exec(compile(tree, str(file), "exec", dont_inherit=True), module.__dict__)
     return module

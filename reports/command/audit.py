@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from marginaudit.claims.claim import Claim, Ledger
     from marginaudit.claims.paper import Paper
     from marginaudit.reports.audit.auditing import Audit, Progress
+    from marginaudit.reports.audit.check_bars import Outcomes
     from marginaudit.reports.audit.sources import Source
     from marginaudit.reports.command.console import Bar
     from marginaudit.reports.command.description import Asked
@@ -120,6 +121,12 @@ def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
     help="Also audit a planted false twin of each claim that has no control, to show that a mistake would be noticed. "
     "Its verdicts are not cached.",
 )
+@click.option(
+    "--check-bars",
+    is_flag=True,
+    help="Rerun the measures of your claims about instances in 256 bits. A row with a wrong error bar is broken, and "
+    "the exit status is 1.",
+)
 @click.option("--verdicts", "everything", is_flag=True, help=f"Print every verdict, also of more than {MOST_VERDICTS}.")
 @click.option("--fresh", is_flag=True, help="Ignore cached results.")
 @JSON
@@ -143,6 +150,7 @@ def audit(
     claim_timeout: float,
     jobs: int | None,
     controls: bool,
+    check_bars: bool,
     everything: bool,
     fresh: bool,
     as_json: bool,
@@ -193,10 +201,30 @@ def audit(
             exports=asked.exports,
             claim_timeout=claim_timeout,
         )
+        result, outcomes = _checked(result, asked, claim_timeout) if check_bars else (result, {})
         result = _with_provenance(result, typed, asked)
         write_audit(result, out, executor, progress=progress, exports=asked.exports, registry=registry)
     _print(result, out, before, as_json=as_json, everything=everything)
-    return 1 if fail_on == "violated" and any(row.fails for row in result.rows) else 0
+    for (claim, dataset), found in outcomes.items():
+        if found.outcome != "confirmed":
+            notify(f"{claim} on {printable(dataset)}: {found}")
+    wrong = any(found.outcome == "wrong" for found in outcomes.values())
+    return 1 if wrong or (fail_on == "violated" and any(row.fails for row in result.rows)) else 0
+
+
+def _checked(result: "Audit", asked: "Asked", seconds: float) -> "tuple[Audit, Outcomes]":
+    """Check the error bars of the claims' file.
+
+    Raises
+    ------
+    InputError
+        No file of claims is given.
+    """
+    from marginaudit.reports.audit.check_bars import with_checked_bars
+
+    if asked.claims_file is None:
+        raise InputError("--check-bars", got="no claims of yours", expected="--claims FILE beside it")
+    return with_checked_bars(result, seconds, asked.claims_file)
 
 
 def _expected(source: "Source", config: Any) -> str:
