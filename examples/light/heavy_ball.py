@@ -15,7 +15,19 @@ from typing import Any
 from PEPit import PEP
 from PEPit.functions import SmoothConvexFunction
 
-from marginaudit import Bounded, Claim, Evidence, Series, WorstCase, floats, integers, quoted, rederived
+from marginaudit import (
+    Bounded,
+    Claim,
+    Evidence,
+    Series,
+    Severity,
+    WorstCase,
+    floats,
+    integers,
+    quoted,
+    rederived,
+    refuted,
+)
 
 INSTANCES = {
     "short": {"T": 2, "L": Fraction(1), "beta": Fraction(1, 2), "alpha": Fraction(1, 4)},
@@ -143,6 +155,12 @@ QUADRATIC = Claim(
     formula=r"\lVert x_k-x^*\rVert_2\le\Big(\frac{\sqrt\kappa-1}{\sqrt\kappa+1}\Big)^k\lVert x_0-x^*\rVert",
     assumptions=(of_quadratic,),
     judgement=Bounded(distances, upper=times(lambda p, k: 1)),
+    standing=refuted(
+        None,
+        severity=Severity.SLIP,
+        wrong="The rate is asymptotic, and a bound for every k has a factor linear in k.",
+        weakest="the first step that the answer names",
+    ),
     instead="the bound with the factor $1+(1+\\rho)k$, attained in the steepest direction: there the "
     "iteration's matrix has one eigenvector, of the double eigenvalue $-\\rho$, and $x_k=(1+(1+\\rho)k)(-\\rho)^kx_0$.",
     defence="The notes derive a spectral radius, so the rate is asymptotic; they name no x_1, and from x_1 - x* = "

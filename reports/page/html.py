@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 MOST_LINES = 100
 """Most lines of a table on the page."""
 
+MOST_NAMED = 3
+"""Most datasets named in the label of a control."""
+
 LEGEND: dict[str, Any] = {
     "glyphs": dict(zip(Evidence, "∎□=⊂≈∼", strict=True)),
     "bound": bound,
@@ -288,21 +291,27 @@ def _rows(audit: Audit, audited: Sequence[Row], *, in_python: bool) -> list[dict
         more = {
             "below": _visible(found["detail"]).removeprefix(proof).lstrip(),
             "place": f"{row.claim.id}:{number}",
-            **_label(row),
+            **_label(row, audited),
             "command": command(row, sources[row.dataset], config, audit.claims_file, in_python),
         }
         rows.append(_visible(found) | more)
     return rows
 
 
-def _label(row: Row) -> dict[str, str]:
-    """Text of a row's verdict and the verdict of its colour: a control that is violated is a success."""
+def _label(row: Row, audited: Sequence[Row]) -> dict[str, str]:
+    """Text of a row's verdict and the verdict of its colour: a control is a success if a row of it is violated."""
     verdict = row.finding.verdict
     if not row.is_control or verdict not in (Verdict.VIOLATED, Verdict.HOLDS, Verdict.VACUOUS):
         return {"label": verdict.value, "tone": verdict.value}
     if row.violated:
         return {"label": "control: notices the mistake", "tone": Verdict.HOLDS.value}
-    return {"label": "control: not noticed", "tone": Verdict.VIOLATED.value}
+    noticed = [one.dataset for one in audited if one.violated]
+    if not noticed:
+        return {"label": "control: not noticed", "tone": Verdict.VIOLATED.value}
+    rest = f" and {len(noticed) - MOST_NAMED} more" if len(noticed) > MOST_NAMED else ""
+    said = "true" if verdict is Verdict.HOLDS else verdict.value
+    label = f"control: noticed on {', '.join(noticed[:MOST_NAMED])}{rest}; {said} on {row.dataset}"
+    return {"label": _visible(label), "tone": Verdict.HOLDS.value}
 
 
 def _assumption(claim: Claim, name: str) -> str:

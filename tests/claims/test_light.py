@@ -57,6 +57,7 @@ def test_a_light_paper_has_its_verdicts_and_its_controls_are_noticed(
     file = LIGHT / f"{name}.py"
     assert len(file.read_text(encoding="utf-8").splitlines()) <= 250
     rows = Command(capsys).json("audit", "--claims", file, "--out", "report")["verdicts"]
+    assert "severity not stated" not in Path("report/report.html").read_text(encoding="utf-8")
     found: dict[str, Counter[str]] = {}
     for row in rows:
         if row["verdict"] != "not-applicable":

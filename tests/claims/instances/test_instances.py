@@ -102,9 +102,23 @@ def test_a_control_is_counted_apart(command: Command, tmp_path: Path) -> None:
     page = (tmp_path / "report/report.html").read_text(encoding="utf-8")
     assert "None of 2 statements fails here; 1 of 1 control notices the mistake." in page
     assert page.count('holds">control: notices the mistake</span>') == 2
+    assert page.count('holds">control: noticed on quartic, flat; true on steep</span>') == 1
+    assert "not noticed" not in page
     assert 'id="findings"' not in page
     path.write_text(WARMUP.replace("moved(p, 9)", "moved(p, 1)"), encoding="utf-8")
-    assert "0 of 1 control notices the mistake; not warmup.long." in command("audit", "--claims", path).out
+    answer = command("audit", "--claims", path, "--out", tmp_path / "report")
+    assert "0 of 1 control notices the mistake; not warmup.long." in answer.out
+    page = (tmp_path / "report/report.html").read_text(encoding="utf-8")
+    assert page.count('violated loud">control: not noticed</span>') == 3
+
+
+def test_a_control_noticed_on_many_instances_names_three(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "warmup.py"
+    more = ", ".join(f'"flat-{n}": dict(a=F(0), H0=F(1), H1=F(0), x=F({n}))' for n in (1, 2, 3))
+    path.write_text(WARMUP.replace("INSTANCES = {", "INSTANCES = {" + more + ", "), encoding="utf-8")
+    assert command("audit", "--claims", path, "--out", tmp_path / "report").status == 0
+    page = (tmp_path / "report/report.html").read_text(encoding="utf-8")
+    assert "control: noticed on quartic, flat-1, flat-2 and 2 more; true on steep" in page
 
 
 def test_a_control_that_is_no_longer_violated_is_worse(command: Command, tmp_path: Path) -> None:
