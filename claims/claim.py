@@ -330,7 +330,7 @@ class Claim:
     def _judge(self, run: BaseRun[Any]) -> tuple[Finding, list[str]]:
         reason: Any = self.absent(run.subject)
         if reason is None:
-            found = self.judgement.judge(run.subject)
+            found: Any = run.judged(self.judgement)
             if not isinstance(found, Finding):
                 raise unreportable(found, "", "a Finding")
             if found.evidence.by_proof:

@@ -6,7 +6,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from marginaudit.claims.predicates import Predicate, checked
-from marginaudit.claims.verdict import Evidence
+from marginaudit.claims.verdict import Evidence, Finding
 from marginaudit.orders import Assumption, Data, InputError, Kind
 from marginaudit.orders.notebook import html_table, in_json
 
@@ -85,6 +85,11 @@ class BaseRun(Generic[D]):
     def subject(self) -> Any:
         """Argument of a claim's functions: the run itself, or a named instance."""
         return self
+
+    def judged(self, judgement: Any) -> Finding:
+        """Finding of a judgement on the subject."""
+        found: Finding = judgement.judge(self.subject)
+        return found
 
     def checked(self, name: str, predicate: Predicate) -> Assumption:
         """Check an assumption of a claim's own."""

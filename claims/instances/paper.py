@@ -1,6 +1,7 @@
 """The paper-less paper of named instances, and the claims about them."""
 
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,8 +10,12 @@ from marginaudit.claims.claim import NOT_STATED, Claim
 from marginaudit.claims.instances.instance import KIND, Instance, in_words, plain
 from marginaudit.claims.paper import Paper
 from marginaudit.claims.run import BaseRun, Progress
+from marginaudit.claims.verdict import Evidence, Finding, Verdict
 
 NAME = "instances"
+
+MOST_BITS = 4096
+"""Most bits of balls in which a claim is judged again."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,11 @@ class InstanceRun(BaseRun[Instance]):
     def subject(self) -> Any:
         """Value of the instance."""
         return self.dataset.value
+
+    def judged(self, judgement: Any) -> Finding:
+        """Finding of a judgement; if overlapping balls leave it open, in more bits, up to `MOST_BITS`."""
+        found = super().judged(judgement)
+        return found if not _open_in_balls(found) else _in_more_bits(super().judged, judgement, found)
 
 
 class InstancePaper(Paper):
@@ -63,6 +73,27 @@ class InstancePaper(Paper):
     def facts(self, run: BaseRun[Any]) -> dict[str, Any]:
         """Values of the instance."""
         return {"values": in_words(run.dataset), "instance": plain(run.dataset.values)}
+
+
+def _open_in_balls(found: Any) -> bool:
+    return isinstance(found, Finding) and (found.verdict, found.evidence) == (Verdict.INCONCLUSIVE, Evidence.CERTIFIED)
+
+
+def _in_more_bits(judged: Callable[[Any], Finding], judgement: Any, found: Finding) -> Finding:
+    """Finding with the bits of flint's context doubled until it is decided, or no longer changes."""
+    import flint
+
+    bits = flint.ctx.prec
+    while bits < MOST_BITS:
+        bits *= 2
+        with flint.ctx.workprec(bits):
+            again = judged(judgement)
+        if again == found:
+            break
+        found = again
+        if not _open_in_balls(found):
+            return replace(found, detail=f"{found.detail} Balls of {bits} bits decide it.".strip())
+    return found
 
 
 INSTANCES = InstancePaper()

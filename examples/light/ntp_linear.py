@@ -16,7 +16,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
 from marginaudit import Bounded, Claim, Equal, Severity, Weight, floats, quoted, rederived, refuted, varied
 
@@ -45,11 +45,6 @@ INSTANCES: dict[str, dict[str, Any]] = {
 def ball(x: Any) -> Any:
     """A rational as a ball."""
     return arb(fmpq(x.numerator, x.denominator)) if isinstance(x, Fraction | int) else x
-
-
-def precisely(f: Any) -> Any:
-    """The function with balls of 256 bits, as e^{-R} is added to numbers of size 1."""
-    return ctx.workprec(256)(f)
 
 
 def total(terms: Any) -> Any:
@@ -164,14 +159,14 @@ BOX |= {"s": floats(Fraction(1, 10), 10), "t": floats(Fraction(1, 10), 10), "R":
 EQ9 = claim(
     "eq9",
     "CE(W* + R W^mm) <= H + C e^{-R}, C = V e^{|W*| M}, M = sqrt 2 max |h_j|.",
-    Bounded(precisely(excess), upper=precisely(lambda p, _: decay(p))),
+    Bounded(excess, upper=lambda p, _: decay(p)),
     (orthogonal,),
     theorem="eq. 9",
     formula=r"\mathrm{CE}(W^\star+RW^{\mathrm{mm}})\le\mathcal{H}+Ve^{\lVert W^\star\rVert M}e^{-R}",
     box=BOX,
     source_words=quoted("Section 4, eq. 9", "defining C := V e^{|W*| M} for M := sqrt 2 max_j |h_j|"),
 )
-FASTER = Bounded(precisely(excess), upper=precisely(lambda p, _: decay(p, rate=2)))
+FASTER = Bounded(excess, upper=lambda p, _: decay(p, rate=2))
 EQ15 = claim(
     "eq15",
     "CE(W_F + (1 + alpha) R' W^mm) is the mean over j, z in S_j of the logarithm of the sum over all v of "

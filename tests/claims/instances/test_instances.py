@@ -303,3 +303,38 @@ def test_an_instance_without_the_subject_has_no_row_and_an_error_of_absent_is_re
         ("mine.broken", "b", Verdict.BROKEN),
         ("mine.wide", "a", Verdict.HOLDS),
     ]
+
+
+def precisions(judged: Any) -> Any:
+    """Finding on an instance, and the bits in which the measure was called."""
+    bits: list[int] = []
+
+    def measure(x: Any) -> Any:
+        bits.append(flint.ctx.prec)
+        return judged(x)
+
+    claim = Claim(id="mine", **ABOUT, assumptions=(), judgement=Bounded(measure, upper=lambda x, _: 1))
+    return claim.judge(INSTANCES.run(instance("edge", n=100))), bits
+
+
+def test_balls_get_more_bits_until_a_claim_is_decided() -> None:
+    """Of 2^60 e - 2^60 e, 53 bits leave more than 1, and 106 bits less."""
+
+    def near(sign: int) -> Any:
+        return lambda _: 2**60 * flint.arb(1).exp() - 2**60 * flint.arb(1).exp() + 1 + flint.arb(sign) / 2
+
+    for sign, verdict in ((1, Verdict.VIOLATED), (-1, Verdict.HOLDS)):
+        found, bits = precisions(near(sign))
+        assert (found.verdict, found.evidence.value, bits) == (verdict, "certified", [53, 106])
+        assert found.detail.endswith("Balls of 106 bits decide it.")
+
+
+def test_more_bits_end_at_a_cap_or_where_they_change_nothing() -> None:
+    found, bits = precisions(lambda x: flint.arb(2).sqrt() ** 2 / 2)
+    assert found.verdict is Verdict.HOLDS  # as narrow as an equality may be
+    found, bits = precisions(lambda x: flint.arb(1, 0.5))
+    assert (found.verdict, bits) == (Verdict.INCONCLUSIVE, [53, 106])
+    found, bits = precisions(lambda x: 1 + flint.arb(0, 1) / flint.ctx.prec)
+    assert (found.verdict, bits[-1] // 2 < 4096 <= bits[-1]) == (Verdict.INCONCLUSIVE, True)
+    found, bits = precisions(lambda x: Series(np.array([1.0]), 0.5))
+    assert (found.verdict, bits) == (Verdict.INCONCLUSIVE, [53])
