@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marginaudit.orders import InputError, shown, shown_path
-from marginaudit.reports.command.options import FilePath, NamedTrajectory, PaperFile, Parsed, with_values
+from marginaudit.reports.command.options import FilePath, NamedTrajectory, Parsed, with_values
 from marginaudit.reports.command.output import notify
 from marginaudit.reports.command.usage import OneOf
 
@@ -74,15 +74,6 @@ def save_maps(runs: "Iterable[RunFile]") -> None:
             notify(f"{run.where}.map: map not saved: {error.strerror}")
 
 
-PAPER = click.option(
-    "--paper",
-    "paper_file",
-    type=PaperFile(),
-    metavar="FILE",
-    expose_value=False,
-    help="Python file with a PAPER of your own; the file is executed.",
-)
-
 ONLY_MINE = click.option("--only-mine", is_flag=True, help="Only the claims of --claims FILE.")
 
 CHOSEN = click.option(
@@ -115,17 +106,6 @@ class OnePaper(click.ParamType["tuple[Paper, ...]"]):
             names = ", ".join(paper.name for paper in known)
             self.fail(f"got {shown(value)}, expected one of {names}, or a Python file, .py", param, ctx)
         return found
-
-
-class OneOfPapers(click.ParamType[str]):
-    """Choice among names from the papers; imports the papers only when the option is parsed."""
-
-    def __init__(self, name: str, words: Callable[[], Iterable[str]]) -> None:
-        self.name, self.words = name, words
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Check that the value is one of the names."""
-        return OneOf([*self.words()]).convert(value, param, ctx)
 
 
 ONE_PAPER = click.option(

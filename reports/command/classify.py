@@ -2,21 +2,22 @@
 
 import click
 
+from marginaudit.claims.paper import Paper
 from marginaudit.claims.values.json_data import finite, witness_text
 from marginaudit.orders import Assumption
 from marginaudit.reports.audit.sources import load
-from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, papers
+from marginaudit.reports.command.arguments import DATASET, JSON, ONE_PAPER
 from marginaudit.reports.command.console import print_summary
 from marginaudit.reports.command.output import print_json
 
 
 @click.command()
 @DATASET
-@PAPER
+@ONE_PAPER
 @JSON
-def classify(dataset: str, as_json: bool) -> int:
+def classify(dataset: str, known: tuple[Paper, ...], as_json: bool) -> int:
     """Classify a DATASET and check its paper's assumptions."""
-    source = load(dataset, papers())
+    source = load(dataset, known)
     answer = finite(source.paper.kind.classified(source.dataset))
     if as_json:
         print_json(answer)

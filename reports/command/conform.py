@@ -9,7 +9,7 @@ import click
 
 from marginaudit.claims.values.json_data import finite
 from marginaudit.reports.audit.sources import Source, comparing, load
-from marginaudit.reports.command.arguments import DATASET, HEAD, JSON, MAP, PAPER, AsksPapers, papers, save_maps
+from marginaudit.reports.command.arguments import DATASET, HEAD, JSON, MAP, ONE_PAPER, AsksPapers, papers, save_maps
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, configs, dashed, settings_options
 from marginaudit.reports.command.output import print_json
@@ -20,6 +20,7 @@ from marginaudit.training.weight_files.run_file import RunFile
 
 if TYPE_CHECKING:
     from marginaudit.claims.answers.conformity import Conformity
+    from marginaudit.claims.paper import Paper
     from marginaudit.reports.command.console import Bar
 
 AUDITED = ("lr1", "lr2", "lr_y", "lr_z")
@@ -31,21 +32,27 @@ AUDITED = ("lr1", "lr2", "lr_y", "lr_z")
 @click.argument("file", metavar="FILE", type=FilePath())
 @MAP
 @HEAD
-@PAPER
+@ONE_PAPER
 @click.option("--fail-on", type=OneOf(["departs"]), help="Exit with status 1 if a step departs.")
 @JSON
 def conform(
-    dataset: str, file: Path, rules: tuple[str, ...], head: str | None, fail_on: str | None, as_json: bool, **given: Any
+    dataset: str,
+    file: Path,
+    rules: tuple[str, ...],
+    head: str | None,
+    known: "tuple[Paper, ...]",
+    fail_on: str | None,
+    as_json: bool,
+    **given: Any,
 ) -> int:
     """Compare a recorded run with the algorithm of the DATASET's paper.
 
     FILE is an .npz file written by marginaudit.record.Recorder, a .safetensors file, a checkpoint of PyTorch, or a
     folder of checkpoints. Prints the first departing step and its cause, and the command of an audit of FILE.
     """
-    known = papers()
     source = load(dataset, known)
     compare = comparing(source)
-    config = configs("conform", [source.paper], known, given)[source.paper.name]
+    config = configs("conform", [source.paper], papers(), given)[source.paper.name]
     runs = RunFile(file, rules, head or "").by_head()
     with progress_bar(total=float(len(runs))) as bar:
         found = [compare(run, config, partial(_reach, bar, i)) for i, run in enumerate(runs)]

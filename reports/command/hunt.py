@@ -7,9 +7,10 @@ import click
 
 from marginaudit.claims.claim import NOT_STATED
 from marginaudit.claims.instances.paper import INSTANCES
+from marginaudit.claims.paper import Paper
 from marginaudit.claims.settings import SECONDS, SEED
 from marginaudit.orders import InputError, counted
-from marginaudit.reports.command.arguments import CLAIMS, JSON, PAPER, ledger, one_claim, papers
+from marginaudit.reports.command.arguments import CLAIMS, JSON, ONE_PAPER, ledger, one_claim
 from marginaudit.reports.command.console import print_line, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed
 from marginaudit.reports.command.output import check_output, print_json, write_json
@@ -26,7 +27,7 @@ from marginaudit.reports.shell import joined
 @click.option("--seed", type=Parsed(SEED), default=0, show_default=True, help="Seed of the random datasets.")
 @click.option("--out", type=FilePath(), help="Dataset file to write.  [default: CLAIM.json]")
 @CLAIMS
-@PAPER
+@ONE_PAPER
 @JSON
 def hunt(
     claim: str,
@@ -35,6 +36,7 @@ def hunt(
     seed: int,
     out: Path | None,
     claims_file: Path | None,
+    known: tuple[Paper, ...],
     as_json: bool,
 ) -> int:
     """Search for a small dataset that violates a claim.
@@ -42,7 +44,6 @@ def hunt(
     The dataset meets the claim's assumptions except the one in --without. An exact violation also gets a certificate
     for `verify`, written next to the dataset.
     """
-    known = papers()
     hunted = one_claim(claim, ledger(claims_file, known))
     claim = hunted.id
     path = out or Path(f"{claim}.json")

@@ -60,18 +60,6 @@ class NamedTrajectory(click.ParamType[tuple[str, Path]]):
         return name, path
 
 
-class PaperFile(FilePath):
-    """Python file with a PAPER; `Commands` has already loaded it."""
-
-    name, expected = "file", "a Python file, .py"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """Refuse a path that does not end in .py."""
-        if not str(value).endswith(".py"):
-            self.fail(f"got {shown(str(value))}, expected {self.expected}", param, ctx)
-        return super().convert(value, param, ctx)
-
-
 def cores() -> int:
     """Number of cores available to this process, at most LOKY_MAX_CPU_COUNT."""
     from loky import cpu_count

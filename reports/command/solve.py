@@ -4,10 +4,11 @@ from pathlib import Path
 
 import click
 
+from marginaudit.claims.paper import Paper
 from marginaudit.margins import NotExact, SolverFailure
 from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.audit.sources import Source, load
-from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, OneOfPapers, papers
+from marginaudit.reports.command.arguments import DATASET, JSON, ONE_PAPER, papers
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_output, notify, print_json, write_json
 from marginaudit.reports.command.usage import OneOf
@@ -16,18 +17,19 @@ from marginaudit.reports.processes import one_thread
 HEADER = ("problem", "status", "method", "‖W*‖²", "duality gap", "largest violation", "direction error at most")
 
 
-PROBLEM = OneOfPapers("problem", lambda: [name for paper in papers() for name in paper.problems])
-
-
-def with_problems(name: str) -> Source:
+def with_problems(name: str, known: tuple[Paper, ...]) -> Source:
     """Load a dataset of a paper with hard-margin problems.
 
     Raises
     ------
     InputError
-        No such dataset.
+        No such dataset, or no such paper.
     """
-    return load(name, [paper for paper in papers() if paper.problems])
+    having = [paper for paper in known if paper.problems]
+    if not having:
+        expected = f"one of {', '.join(paper.name for paper in papers() if paper.problems)}"
+        raise InputError("--paper", got=f"{known[0].name}, which has no hard-margin problems", expected=expected)
+    return load(name, having)
 
 
 @click.command()
@@ -39,17 +41,19 @@ def with_problems(name: str) -> Source:
     show_default=True,
     help="exact: rational arithmetic; cvxpy: numerical quadratic program; auto: exact if possible.",
 )
-@click.option("--only", type=PROBLEM, metavar="NAME", help="Solve one problem only, such as kq of sentences.")
+@click.option("--only", metavar="NAME", help="Solve one problem only, such as kq of sentences.")
 @click.option(
     "--certificate",
     type=FilePath(),
     help="File for the exact primal and dual solutions as fractions, for `marginaudit verify`.",
 )
-@PAPER
+@ONE_PAPER
 @JSON
-def solve(dataset: str, method: str, only: str | None, certificate: Path | None, as_json: bool) -> int:
+def solve(
+    dataset: str, method: str, only: str | None, certificate: Path | None, known: tuple[Paper, ...], as_json: bool
+) -> int:
     """Solve the hard-margin problems of a DATASET, with certificates."""
-    source = with_problems(dataset)
+    source = with_problems(dataset, known)
     problems = source.paper.problems if only is None else [only]
     if not {*problems} <= {*source.paper.problems}:
         expected = f"one of {', '.join(source.paper.problems)} for {source.paper.kind.name}"

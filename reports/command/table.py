@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marginaudit.orders import InputError
+from marginaudit.orders import InputError, shown
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import cases_of, load, once_each, with_trajectories
 from marginaudit.reports.command.arguments import (
@@ -15,10 +15,9 @@ from marginaudit.reports.command.arguments import (
     HEAD,
     JSON,
     MAP,
-    PAPER,
+    ONE_PAPER,
     TRAJECTORIES,
     AsksPapers,
-    OneOfPapers,
     mapped,
     papers,
     save_maps,
@@ -37,17 +36,12 @@ if TYPE_CHECKING:
     from marginaudit.training.weight_files.run_file import RunFile
 
 
-def tables() -> "dict[str, tuple[Paper, Table]]":
-    """Tables by name, each with its paper."""
-    return {table.name: (paper, table) for paper in papers() for table in paper.tables}
-
-
 def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
     return settings_options("table", [paper for paper in known if paper.tables])
 
 
 @click.command(cls=AsksPapers, of_papers=_of_papers)
-@click.argument("name", metavar="NAME", type=OneOfPapers("name", lambda: ["list", *tables()]))
+@click.argument("name", metavar="NAME")
 @DATASETS
 @click.option(
     "--format",
@@ -58,7 +52,7 @@ def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
 @TRAJECTORIES
 @MAP
 @HEAD
-@PAPER
+@ONE_PAPER
 @JSON
 def table(
     name: str,
@@ -67,6 +61,7 @@ def table(
     trajectories: tuple[tuple[str, Path], ...],
     rules: tuple[str, ...],
     head: str | None,
+    known: "tuple[Paper, ...]",
     as_json: bool,
     **given: Any,
 ) -> int:
@@ -76,11 +71,13 @@ def table(
     """
     if as_json and form is not None:
         raise InputError(f"--format {form}", got="--json beside it", expected="one of the two")
-    known = tables()
+    tables = {table.name: (paper, table) for paper in known for table in paper.tables}
     if name == "list":
-        print_names("tables", {name: f"{table.heading}." for name, (_, table) in known.items()}, as_json=as_json)
+        print_names("tables", {name: f"{table.heading}." for name, (_, table) in tables.items()}, as_json=as_json)
         return 0
-    paper, chosen = known[name]
+    if name not in tables:
+        raise InputError("NAME", got=shown(name), expected=f"one of {', '.join(['list', *tables])}")
+    paper, chosen = tables[name]
     runs = mapped(trajectories, rules, head)
     answers = _answers(paper, chosen, datasets, runs, given)
     save_maps(run for _, run in runs)

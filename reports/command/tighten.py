@@ -22,7 +22,16 @@ from marginaudit.claims.values.json_data import finite
 from marginaudit.orders import InputError, counted, printable, shortened
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import load, once_each
-from marginaudit.reports.command.arguments import CLAIMS, DATASETS, JSON, PAPER, AsksPapers, ledger, one_claim, papers
+from marginaudit.reports.command.arguments import (
+    CLAIMS,
+    DATASETS,
+    JSON,
+    ONE_PAPER,
+    AsksPapers,
+    ledger,
+    one_claim,
+    papers,
+)
 from marginaudit.reports.command.console import Bar, print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed, configs, cores, settings_options
 from marginaudit.reports.command.output import check_output, notify, print_json, write_figure, write_json
@@ -74,7 +83,7 @@ MEANING = (
     help="Time limit in seconds. A repeated call resumes with the missing runs.",
 )
 @CLAIMS
-@PAPER
+@ONE_PAPER
 @JSON
 def tighten(
     claim: str,
@@ -82,6 +91,7 @@ def tighten(
     out: Path | None,
     seconds: float,
     claims_file: Path | None,
+    known: tuple[Paper, ...],
     as_json: bool,
     **given: Any,
 ) -> int:
@@ -95,20 +105,20 @@ def tighten(
     Three quarters of the time limit are for these runs, on all cores. The rest is for counterexample searches with one
     assumption dropped, at most five seconds each.
     """
-    started, known = monotonic(), papers()
+    started = monotonic()
     claims = ledger(claims_file, known)
     chosen = one_claim(claim, claims)
     if isinstance(chosen.judgement, WorstCase) and INSTANCES.judges(chosen):
         if out is not None:
             raise InputError("--out", got=str(out), expected="none: a claim on worst cases gets no figure")
-        configs("tighten", [INSTANCES], known, given)  # refuses all
+        configs("tighten", [INSTANCES], papers(), given)  # refuses all
         instances = [*claims.instances.values(), *(load(one, [INSTANCES]).dataset for one in once_each(datasets))]
         return _worst_cases(chosen, instances, started + seconds, as_json)
     bounded(chosen)
     paper = next((paper for paper in known if paper.judges(chosen)), None)
     if paper is None:
         raise InputError(f"claim {chosen.id}", got="a claim about instances", expected="one about a paper's datasets")
-    config = configs("tighten", [paper], known, given)[paper.name]
+    config = configs("tighten", [paper], papers(), given)[paper.name]
     path = out or Path(f"{chosen.id}.svg")
     beside = path.with_suffix(".nearest.json")
     check_output(path, "--out", *FORMATS, reads=[claims_file, *datasets])

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
+from marginaudit.claims.paper import Paper
 from marginaudit.reports.audit.sources import load
-from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, AsksPapers, papers
+from marginaudit.reports.command.arguments import DATASET, JSON, ONE_PAPER, AsksPapers, papers
 from marginaudit.reports.command.console import print_table, progress_bar, upper_bound
 from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import notify, print_json
@@ -16,16 +17,15 @@ from marginaudit.reports.processes import one_thread
 
 @click.command(cls=AsksPapers, of_papers=partial(settings_options, "train"))
 @DATASET
-@PAPER
+@ONE_PAPER
 @JSON
-def train(dataset: str, as_json: bool, **given: Any) -> int:
+def train(dataset: str, known: tuple[Paper, ...], as_json: bool, **given: Any) -> int:
     """Train on a DATASET with its paper's algorithm.
 
     Prints one row per recorded step.
     """
-    known = papers()
     source = load(dataset, known)
-    config = configs("train", [source.paper], known, given)[source.paper.name]
+    config = configs("train", [source.paper], papers(), given)[source.paper.name]
     steps = source.paper.steps(config)
     with one_thread(), progress_bar(total=steps) as bar:
         bar.say(source.dataset.name)

@@ -94,9 +94,25 @@ def test_a_file_without_a_paper_is_refused(
         all_papers(print)
 
 
-def test_the_name_of_a_paper_is_no_file(command: Command) -> None:
-    line = command.refused("classify", "example-1", "--paper", "snap")
-    assert line == "--paper: got 'snap', expected a Python file, .py"
+def test_commands_on_a_dataset_know_one_paper_by_its_name(command: Command) -> None:
+    assert command("classify", "example-1", "--paper", "ntp").out.startswith("example-1: collocation")
+    for words in (["classify", "example-1"], ["train", "example-1"], ["conform", "example-1", "run.npz"]):
+        line = command.refused(*words, "--paper", "snap")
+        assert line.startswith("'example-1': got a built-in case of sentences, expected sequence classes: ")
+    for words in (["solve", "snap-single"], ["verify", "snap-single", "run.py"]):
+        Path("run.py").write_text("{}", encoding="utf-8")
+        line = command.refused(*words, "--paper", "snap")
+        assert line == "--paper: got snap, which has no hard-margin problems, expected one of ntp"
+    for name in ("hunt", "tighten"):
+        assert command.refused(name, "ntp.lemma3", "--paper", "snap").startswith("claim 'ntp.lemma3': got no claim")
+
+
+def test_names_of_tables_and_problems_are_those_of_one_paper(command: Command) -> None:
+    assert command.json("table", "list", "--paper", "ntp")["tables"] == ["direction", "proposition2"]
+    line = command.refused("table", "direction", "--paper", "snap")
+    assert line == "NAME: got 'direction', expected one of list"
+    line = command.refused("solve", "example-1", "--paper", "ntp", "--only", "svm")
+    assert line == "--only: got 'svm', expected one of ov, kq for sentences"
 
 
 def test_claims_sweeps_and_figures_are_of_one_paper_by_its_name(command: Command) -> None:
