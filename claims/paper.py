@@ -46,7 +46,8 @@ class Figure:
     Attributes
     ----------
     name : str
-        Name in `marginaudit figure`; for a figure of a run, the suffix of its file's name, possibly "".
+        Name in `marginaudit figure`. For a figure of a run also the suffix of its file's name, and possibly "": the
+        command then has the paper's name.
     draws : callable, -> matplotlib figure
     of : {"paper", "text", "dataset", "run", "runs"}
         Source of the figure, which sets the arguments of ``draws``. "paper": none. "text": a file, None for the paper's
@@ -57,7 +58,7 @@ class Figure:
         The id of the claim that the report shows it with, if that claim applies to a dataset of the audit. "" for none:
         the report then shows a figure of a run among the plots, and omits any other.
     caption : str
-        Of a figure of a run.
+        Description in `marginaudit figure list`, by default the docstring of ``draws``; caption of figures of a run.
     """
 
     name: str
@@ -341,6 +342,11 @@ class Paper:
     def figures_of(self, *of: str) -> dict[str, Figure]:
         """Its figures of the given kinds, by name."""
         return {figure.name: figure for figure in self.figures if figure.of in of}
+
+    @property
+    def figures_by_command(self) -> dict[str, Figure]:
+        """Its figures that `marginaudit figure` draws, by name."""
+        return {name or self.name: one for name, one in self.figures_of("paper", "text", "dataset", "run").items()}
 
     def has(self, claim: Claim) -> bool:
         """Whether the claim is one of the paper's, not another of the same id."""

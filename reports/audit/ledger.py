@@ -100,7 +100,7 @@ def _names(paper: Paper) -> Iterator[tuple[str, str]]:
     yield "name", paper.name
     yield from (("claim", claim.id) for claim in paper.claims)
     yield from (("case", name) for name in paper.kind.cases)
-    yield from (("figure", name) for name in paper.figures_of("paper", "text", "dataset"))
+    yield from (("figure", name) for name in paper.figures_by_command)
     yield from (("figure", name) for name in (paper.sweeps.specs if paper.sweeps is not None else ()))
     yield from (("table", table.name) for table in paper.tables)
     yield from (("command", name) for name in paper.commands)

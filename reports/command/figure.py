@@ -11,7 +11,7 @@ import click
 from marginaudit.claims.paper import Paper
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.audit.reserved import STATEMENTS
-from marginaudit.reports.audit.sources import load
+from marginaudit.reports.audit.sources import Source, load
 from marginaudit.reports.command.arguments import JSON, ONE_PAPER
 from marginaudit.reports.command.console import print_line, print_names, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 Figures: TypeAlias = dict[str, tuple[str, Paper | None, Callable[..., Any]]]
 """Subject, paper and drawing function by figure name."""
+
+OF_DATASET = ("dataset", "run")
+"""Subjects of figures that take a DATASET."""
 
 
 @click.command()
@@ -52,7 +55,8 @@ def figure(
 ) -> int:
     """Draw a figure of the papers, or `statements`: the graph of implications.
 
-    NAME `list` prints the names. Only `orders` takes a DATASET. Figures of sweeps also print the table of cells.
+    NAME `list` prints the names. `orders` and the figures of a run take a DATASET. Figures of sweeps also print the
+    table of cells.
     """
     found = _figures(known)
     if name == "list":
@@ -60,8 +64,8 @@ def figure(
         return 0
     _check(found, name, dataset, source, text)
     of, paper, draws = found[name]
-    drawn_of = None if dataset is None or paper is None else load(dataset, [paper]).dataset
-    path = out or Path(f"{name}.svg" if drawn_of is None else f"{name}-{file_stem(drawn_of.name)}.svg")
+    drawn_of = None if dataset is None or paper is None else load(dataset, [paper])
+    path = out or Path(f"{name}.svg" if drawn_of is None else f"{name}-{file_stem(drawn_of.dataset.name)}.svg")
     check_output(path, "--out", *FORMATS, reads=[dataset, text])
     cells: Rows = []
     if of == "text":
@@ -70,8 +74,10 @@ def figure(
             drawing = draws(text, bar.reach)
     elif of == "sweep":
         drawing, cells = draws(name, source, known)
+    elif drawn_of is None:
+        drawing = draws()
     else:
-        drawing = draws() if drawn_of is None else draws(drawn_of)
+        drawing = _of_run(name, draws, drawn_of) if of == "run" else draws(drawn_of.dataset)
     write_figure(path, drawing, "--out")
     if as_json:
         print_json({"figure": name, "file": str(path)} | ({"cells": cells} if cells else {}))
@@ -83,12 +89,12 @@ def figure(
 
 
 def _figures(known: tuple[Paper, ...]) -> Figures:
-    """All figures, in the order papers and texts, `statements`, datasets, sweeps."""
-    own = [(name, paper, one) for paper in known for name, one in paper.figures_of("paper", "text", "dataset").items()]
+    """All figures, in the order papers and texts, `statements`, datasets and runs, sweeps."""
+    own = [(name, paper, one) for paper in known for name, one in paper.figures_by_command.items()]
     return (
-        {name: (one.of, paper, one.draws) for name, paper, one in own if one.of != "dataset"}
+        {name: (one.of, paper, one.draws) for name, paper, one in own if one.of not in OF_DATASET}
         | {STATEMENTS: ("paper", None, wraps(statements_figure)(lambda: statements_figure(known)))}
-        | {name: (one.of, paper, one.draws) for name, paper, one in own if one.of == "dataset"}
+        | {name: (one.of, paper, one.draws) for name, paper, one in own if one.of in OF_DATASET}
         | {name: ("sweep", paper, _of_sweep) for name, paper in built_in(known).items()}
     )
 
@@ -105,12 +111,12 @@ def _check(found: Figures, name: str, dataset: str | None, source: Path | None, 
         raise InputError(f"figure {shown(name)}", got=got, expected=expected)
     of, got = found[name][0], f"the figure {name}"
 
-    def names(kind: str) -> str:
-        return ", ".join(known for known, one in found.items() if one[0] == kind)
+    def names(*kinds: str) -> str:
+        return ", ".join(known for known, one in found.items() if one[0] in kinds)
 
-    if (dataset is None) == (of == "dataset"):
+    if (dataset is None) == (of in OF_DATASET):
         beside = " and no DATASET" if dataset is None else f" and {shown(dataset)}"
-        raise InputError("DATASET", got=f"{got}{beside}", expected=f"one for {names('dataset')} alone")
+        raise InputError("DATASET", got=f"{got}{beside}", expected=f"one for {names(*OF_DATASET)} alone")
     if source is not None and of != "sweep":
         raise InputError("--from", got=got, expected=f"a sweep's: {names('sweep')}")
     if text is not None and of != "text":
@@ -119,9 +125,37 @@ def _check(found: Figures, name: str, dataset: str | None, source: Path | None, 
 
 def _described(figures: Figures, known: tuple[Paper, ...]) -> dict[str, str]:
     """Captions by figure name, sweeps last."""
-    described = {name: getdoc(draw) or "" for name, (of, _, draw) in figures.items() if of != "sweep"}
+    captions = {name: one.caption for paper in known for name, one in paper.figures_by_command.items()}
+    described = {
+        name: captions.get(name) or getdoc(draw) or "" for name, (of, _, draw) in figures.items() if of != "sweep"
+    }
     layouts = {name: find_spec(name, known).layout for name in figures if name not in described}
     return described | {name: "" if layout is None else layout.title for name, layout in layouts.items()}
+
+
+def _of_run(name: str, draws: Callable[..., Any], source: Source) -> "Figure":
+    """Figure of a dataset's run with the default settings, and of the findings on it.
+
+    Raises
+    ------
+    InputError
+        The paper draws no such figure of this dataset.
+    """
+    from marginaudit.reports.audit.auditing import audited  # slow import
+
+    paper, config = source.paper, source.paper.config()
+    with progress_bar(total=paper.steps(config)) as bar:
+
+        def progress(_: str, task: str) -> Callable[[int], None]:
+            bar.say(task)
+            return bar.reach
+
+        found = audited(source, paper.claims, config, progress)
+        drawing: Figure | None = draws(found.run, found.findings)
+    if drawing is None:
+        got = f"the figure {name} and {source.origin}, of which it is not drawn"
+        raise InputError("DATASET", got=got, expected="another one")
+    return drawing
 
 
 def _of_sweep(name: str, source: Path | None, known: tuple[Paper, ...]) -> "tuple[Figure, Rows]":

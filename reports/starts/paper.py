@@ -262,7 +262,14 @@ class MeanPaper(Paper):
     claims = (BELOW_LARGEST, BELOW_SMALLEST)
     recorded = RecordedMeanRun
     tables = (Means(),)
-    figures = (Figure("mean-1", lambda: line(MeanRun(NUMBERS.cases["three-numbers"]())), beside="mean.below-largest"),)
+    figures = (
+        Figure(
+            "mean-1",
+            lambda: line(MeanRun(NUMBERS.cases["three-numbers"]())),
+            beside="mean.below-largest",
+            caption="w against the step on three-numbers",
+        ),
+    )
     space = NumberSpace()
     sweeps = SWEEPS
 

@@ -355,6 +355,17 @@ def test_figures_are_drawn(name: str, figure: str | None) -> None:
         assert words(known.draws())  # none of them of private use
 
 
+def test_figures_of_a_run_are_listed_and_drawn(command: Command) -> None:
+    listed = command("figure", "list", "--paper", "third").out.splitlines()
+    assert [line.split() for line in listed if line.startswith("third")] == [["third-1"], ["third", "descent"]]
+    command.json("figure", "third", "three-numbers", "--paper", "third")
+    paper = paper_named("third")
+    run = paper.run(paper.kind.cases["three-numbers"](), paper.config(), lambda _: None)
+    drawn = Path("third-three-numbers.svg").read_bytes()
+    assert drawn == rendered(paper.figures_by_command["third"].draws(run, {}), ".svg")
+    assert command.refused("figure", "third").startswith("DATASET: got the figure third and no DATASET")
+
+
 def test_a_figure_stands_beside_the_claim_that_it_illustrates(command: Command) -> None:
     command.json("audit", "three-numbers")
     page = Path("audit-report/report.html").read_text(encoding="utf-8")
