@@ -94,6 +94,6 @@ class Sweeps:
 
     @property
     def settings(self) -> dict[str, Setting]:
-        """The settings with one value per run, by name."""
+        """The settings with one value per run, by name. A setting `seed` is filled from the spec's seeds."""
         found = settings_of(type(self.config))
-        return {name: setting for name, setting in found.items() if setting.values is not STEP_LIST}
+        return {name: setting for name, setting in found.items() if setting.values is not STEP_LIST and name != "seed"}

@@ -73,7 +73,7 @@ def _paper_of_file(file: str) -> object:
 
 
 def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
-    """Check that a Paper reuses no name of other papers, except settings with equal values."""
+    """Check that a Paper reuses no name of other papers, except settings with equal values, and `seed`."""
     if not isinstance(paper, Paper):
         raise InputError(where, got=shown(paper), expected="a Paper")
     if any(claim.paper != paper.name for claim in paper.claims):
@@ -89,7 +89,7 @@ def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
     for known in papers:
         theirs = settings_of(known.config)
         for name, setting in settings_of(paper.config).items():
-            if name in theirs and theirs[name].values.expected != setting.values.expected:
+            if name != "seed" and name in theirs and theirs[name].values.expected != setting.values.expected:
                 got = f"the setting {name}: {setting.values.expected}"
                 raise InputError(where, got=got, expected=f"as {known.name} has it: {theirs[name].values.expected}")
     return paper

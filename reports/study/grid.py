@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from marginaudit.claims.answers.sweeps import AUDITED, Result, Sweeps
 from marginaudit.claims.paper import Paper
+from marginaudit.claims.settings import with_settings
 from marginaudit.claims.values.error_text import error_text
 from marginaudit.claims.values.json_data import finite
 from marginaudit.orders import InputError
@@ -103,7 +104,8 @@ def _outcomes(paper: Paper, sweeps: Sweeps, work: Mapping[str, Any]) -> list[Out
             data = sweeps.generators[work["generator"]].make(**work["columns"], seed=work["seed"])
         else:
             data = paper.kind.from_document(work["document"], "a dataset", work["columns"]["dataset"])
-        configs = [replace(sweeps.config, **chosen) for chosen in settings]
+        seeded = with_settings(sweeps.config, {"seed": work["seed"]})
+        configs = [replace(seeded, **chosen) for chosen in settings]
         rows = rows_of(paper, sweeps)(data, configs, work["seed"], keep)
         return [_done(row, sweeps, keep) for _, row in zip(settings, rows, strict=True)]
     except Exception as error:

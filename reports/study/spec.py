@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from marginaudit.claims.answers.sweeps import Sweeps
 from marginaudit.claims.paper import Paper
-from marginaudit.claims.settings import COUNT, SEED, Values
+from marginaudit.claims.settings import COUNT, SEED, Values, settings_of
 from marginaudit.orders import InputError, printable, shown
 from marginaudit.orders.reading import validated
 from marginaudit.reports.audit.sources import load
@@ -163,7 +163,7 @@ def read_spec(text: str, name: str, where: str, folder: Path, papers: Sequence[P
     ]
     cell = ["dataset", *varied] if "files" in table else varied
     layout = None if "figure" not in document else _layout(document["figure"], cell, keep, sweeps, f"{where}: /figure")
-    seeds = _seeds(document.get("seeds", 1), f"{where}: /seeds")
+    seeds = _seeds(document.get("seeds", 1), sweeps, f"{where}: /seeds")
     spec = Spec(name, text, paper, sweeps, data, configs, seeds, keep, tuple(cell), layout)
     if spec.runs > MOST_RUNS:
         raise InputError(where, got=f"{spec.runs} runs", expected=f"at most {MOST_RUNS}")
@@ -211,10 +211,14 @@ def _product(grid: Mapping[str, Sequence[Any]], where: str) -> list[dict[str, An
     return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 
-def _seeds(given: Any, where: str) -> tuple[int, ...]:
-    if isinstance(given, list | Mapping):
-        return values_of(given, SEED, where)
-    return tuple(range(COUNT.accept(given, where)))
+def _seeds(given: Any, sweeps: Sweeps, where: str) -> tuple[int, ...]:
+    """The seeds; those of a config with a setting `seed` are in its range."""
+    listed = isinstance(given, list | Mapping)
+    found = values_of(given, SEED, where) if listed else tuple(range(COUNT.accept(given, where)))
+    if own := settings_of(type(sweeps.config)).get("seed"):
+        for seed in found:
+            own.values.accept(seed, where)
+    return found
 
 
 def _keep(patterns: Sequence[str], sweeps: Sweeps, where: str) -> tuple[str, ...]:
