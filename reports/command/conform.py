@@ -14,7 +14,7 @@ from marginaudit.reports.command.console import print_line, print_table, progres
 from marginaudit.reports.command.options import FilePath, configs, dashed, settings_options
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.usage import OneOf
-from marginaudit.reports.page.reproduce import dataset_argument
+from marginaudit.reports.page.reproduce import dataset_argument, paper_given
 from marginaudit.reports.shell import joined
 from marginaudit.training.weight_files.run_file import RunFile
 
@@ -96,5 +96,5 @@ def _next(source: Source, run: RunFile, given: Mapping[str, Any]) -> str:
     """Command that judges the statements on the recorded run, with the step sizes given."""
     sizes = [(dashed(name), str(value)) for name, value in given.items() if value is not None and name in AUDITED]
     head = ["--head", run.head] if run.head else []
-    words = ["--trajectory", str(run), *head, *(word for pair in sizes for word in pair)]
+    words = ["--trajectory", str(run), *head, *paper_given(source.paper), *(word for pair in sizes for word in pair)]
     return f"marginaudit audit {dataset_argument(source)} {joined(words)}"

@@ -43,17 +43,18 @@ def command(row: Row, source: Source, config: Any, claims_file: str | None, in_p
     of_run_given = [] if run is None else ["--trajectory", f"{_file_name(row, run)}={run}"]
     of_run_given += [word for rule in run.rules for word in ("--map", rule)] if run else []
     of_run_given += ["--head", run.head] if run and run.head else []
-    words = ["--claim", row.claim.id, *of_run_given, *own, *_paper_given(row.paper), *settings_given(row.paper, config)]
+    words = ["--claim", row.claim.id, *of_run_given, *own, *paper_given(row.paper), *settings_given(row.paper, config)]
     return printable(f"marginaudit audit {dataset_argument(source)} {joined(words)}")
 
 
 def claims_command(claim: Claim, paper: Paper, claims_file: str | None) -> str:
     """`marginaudit claims` of the statement, with the claims file for a user's claim."""
     own = ["--claims", claims_file] if claims_file is not None and not paper.has(claim) else []
-    return joined(["marginaudit", "claims", claim.id, *own, *_paper_given(paper)])
+    return joined(["marginaudit", "claims", claim.id, *own, *paper_given(paper)])
 
 
-def _paper_given(paper: Paper) -> list[str]:
+def paper_given(paper: Paper) -> list[str]:
+    """`--paper FILE` for a paper of a file."""
     return ["--paper", paper.file] if paper.file else []
 
 

@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 from marginaudit import Bounded, Claim, Paper, Series
 from marginaudit.claims.answers.sweeps import Design, Generator, Result, Sweeps
 from marginaudit.claims.paper import Figure, Space
-from marginaudit.claims.run import BaseRun, Progress
+from marginaudit.claims.run import BaseRun, Progress, Rows
 from marginaudit.claims.settings import check, real, setting, whole
 from marginaudit.claims.table import Table
 from marginaudit.orders import InputError, Kind, Witness
@@ -272,6 +272,10 @@ class MeanPaper(Paper):
     )
     space = NumberSpace()
     sweeps = SWEEPS
+
+    def records(self, run: MeanRun) -> dict[str, Rows]:
+        """Series along the run, for `marginaudit train` and CSV files."""
+        return {"descent": (("step", "w"), list(enumerate(run.w.value.tolist(), 1)))}
 
 
 PAPER = MeanPaper()

@@ -2,12 +2,14 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from marginaudit.orders import InputError
@@ -38,6 +40,8 @@ def test_a_new_paper_is_audited_and_its_test_passes(command: Command, tmp_path: 
     assert list(report["made"]["files"]) == ["mean/paper.py"]
     page = (tmp_path / "audit-report/report.html").read_text(encoding="utf-8")
     assert "--claim mean.below-largest --paper mean/paper.py --rate 0.25" in page
+    descent = answered(tmp_path, "train", "three-numbers", "--paper", "mean/paper.py")["descent"]
+    assert descent[:2] == [{"step": 1, "w": 1.5}, {"step": 2, "w": 2.25}]
     tight = answered(tmp_path, "tighten", "mean.below-largest", "--paper", "mean/paper.py", "--rate", "0.25")
     assert set(tight["verdicts"]) == {"holds"}
     ended = subprocess.run(
@@ -46,6 +50,36 @@ def test_a_new_paper_is_audited_and_its_test_passes(command: Command, tmp_path: 
     assert "8 passed" in ended.stdout, ended.stdout
     with pytest.raises(InputError, match="none: /numbers: got an array of 0 entries, expected at least 1"):
         paper.from_document({"numbers": []}, "none", "none")
+
+
+COMPARED = """
+from marginaudit.claims.answers.conformity import Conformity
+from marginaudit.reports.starts.paper import MeanConfig, MeanPaper
+from marginaudit.training.departure import StageComparison
+
+
+class ComparedPaper(MeanPaper):
+    recorded_config = MeanConfig
+
+    def conformity(self, data, origin, file, config, progress):
+        stage = StageComparison("w", config.rate, records=20, decided=20, departs_at=None)
+        return Conformity(data.name, str(file), (stage,), "descent", place=str)
+
+
+PAPER = ComparedPaper()
+"""
+
+
+def test_the_next_command_of_conform_names_the_file_of_the_paper(tmp_path: Path) -> None:
+    (tmp_path / "own paper.py").write_text(COMPARED, encoding="utf-8")
+    np.savez(tmp_path / "mine.npz", w=3 * (1 - 0.5 ** np.arange(1, 21)))
+    words = ("conform", "three-numbers", "mine.npz", "--paper", "own paper.py")
+    ended = subprocess.run([*PROGRAM, *words], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    said = ended.stdout.splitlines()[0]
+    following = "marginaudit audit three-numbers --trajectory mine.npz --paper 'own paper.py'"
+    assert said.endswith(f"next: {following}"), ended
+    rows = answered(tmp_path, *shlex.split(following)[1:])["verdicts"]
+    assert Counter(row["verdict"] for row in rows if row["run"]) == {"holds": 1, "violated": 1}
 
 
 def test_a_new_claim_holds_and_its_control_is_violated(command: Command, tmp_path: Path) -> None:
