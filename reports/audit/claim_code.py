@@ -2,7 +2,7 @@
 
 import ast
 import linecache
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -81,14 +81,14 @@ def _functions(value: Any, seen: set[int]) -> Iterator[FunctionType]:
 
 
 def _slice(text: str, claim: str, lines: set[int]) -> str:
-    """Top-level statements at the lines or with the claim's id, and those that define the names they use."""
+    """Top-level statements at the lines or that make the claim, and those that define the names they use."""
     body = _statements(text)
     defines: dict[str, list[int]] = {}
     for at, node in enumerate(body):
         for name in _defined(node):
             defines.setdefault(name, []).append(at)
     chosen = {at for at, node in enumerate(body) if any(_first(node) <= line <= _last(node) for line in lines)}
-    chosen |= {at for at, node in enumerate(body) if _mentions(node, claim)}
+    chosen |= _makers(body, claim)
     waiting = list(chosen)
     while waiting:
         for name in _used(body[waiting.pop()]):
@@ -124,10 +124,19 @@ def _used(node: ast.stmt) -> set[str]:
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
 
 
-def _mentions(node: ast.stmt, claim: str) -> bool:
-    """Whether a statement makes the claim: a call with its id."""
+def _makers(body: Sequence[ast.stmt], claim: str) -> set[int]:
+    """Statements that make a claim: a call with its id, or else with the longest end of its id."""
+    parts = claim.split(".")
+    for start in range(len(parts)):
+        name = ".".join(parts[start:])
+        if found := {at for at, node in enumerate(body) if _calls_with(node, name)}:
+            return found
+    return set()
+
+
+def _calls_with(node: ast.stmt, text: str) -> bool:
     return any(
-        isinstance(word, ast.Constant) and word.value == claim
+        isinstance(word, ast.Constant) and word.value == text
         for call in ast.walk(node)
         if isinstance(call, ast.Call)
         for word in (*call.args, *(one.value for one in call.keywords))

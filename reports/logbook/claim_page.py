@@ -1,6 +1,7 @@
 """Page of one claim: outcome, words, numbers, code and its output, control, counterexample, figures."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from marginaudit.claims.row import evidence_text
 from marginaudit.claims.standing import Status
 from marginaudit.claims.verdict import Verdict
-from marginaudit.orders import on_a_line
+from marginaudit.orders import counted, on_a_line
 from marginaudit.reports.logbook.cells import Cell, fenced, table
 from marginaudit.reports.logbook.figure import svg
 from marginaudit.reports.logbook.mapping import Document, Result, Rule
@@ -33,6 +34,7 @@ class Answered:
     claim : its entry
     rows : its rows
     controls : entries of its controls, each with its rows
+    mended : entries of its re-derived statements, each with its rows
     result : its outcome
     data : document of the dataset of the deciding row, if the report has it
     """
@@ -40,6 +42,7 @@ class Answered:
     claim: Document
     rows: Sequence[Document]
     controls: Sequence[tuple[Document, Sequence[Document]]]
+    mended: Sequence[tuple[Document, Sequence[Document]]]
     result: Result
     data: Document | None = None
 
@@ -65,6 +68,8 @@ def claim_cells(answered: Sequence[Answered], text: str, command: str | None) ->
         name = f" ({one.claim['id']})" if several else ""
         cells += _code(one, name, command)
         cells.append(Cell(f"Control{name}", _control(one)))
+        if one.mended:
+            cells.append(Cell(f"Re-derived{name}", _mended(one)))
         cells += _conditions(one, name)
         if (smallest := _counterexample(one)) is not None:
             cells.append(Cell(f"Smallest counterexample{name}", smallest))
@@ -220,6 +225,17 @@ def _control(one: Answered) -> str:
         if row := next(iter(noticed or rows), None):
             shown = f"measured {number(row, 'measured')}, it says {says(row)}; {row['verdict']}, {evidence_text(row)}"
             lines.append(f"  On {row['dataset']}: {shown}")
+    return "\n".join(lines)
+
+
+def _mended(one: Answered) -> str:
+    """The re-derived statements and their verdicts."""
+    lines = []
+    for claim, rows in one.mended:
+        found = Counter(f"{row['verdict']} ({evidence_text(row)})" for row in rows)
+        verdicts = ", ".join(f"{verdict} on {counted(number, 'dataset')}" for verdict, number in found.items())
+        lines.append(f"- `{claim['id']}`: {on_a_line(claim['statement'])}")
+        lines.append(f"  {verdicts or 'not audited'}; for every dataset: {_standing(claim)}")
     return "\n".join(lines)
 
 

@@ -113,14 +113,30 @@ def _is_checked(one: Answered) -> bool:
 
 
 def _answered(document: Mapping[str, Any], claim: Document) -> Answered:
-    rows = [row for row in document["verdicts"] if row["claim"] == claim["id"]]
+    rows = _rows(document, claim)
     twins = [one for one in document["claims"] if one["control_of"] == claim["id"]]
-    controls = [(twin, [row for row in document["verdicts"] if row["claim"] == twin["id"]]) for twin in twins]
+    controls = [(twin, _rows(document, twin)) for twin in twins]
     proved = claim["standing"] == Status.PROVED and claim["paper"] in _ours(document)
-    result = outcome_of(claim, rows, [row for _, of_twin in controls for row in of_twin], proved=proved)
+    mended = [(one, _rows(document, one)) for one in document["claims"] if _mends(one, claim)]
+    repaired = next((one["statement"] for one, found in mended if _stands(found)), "")
+    found = [row for _, of_twin in controls for row in of_twin]
+    result = outcome_of(claim, rows, found, proved=proved, repaired=repaired)
     deciding = result.row["dataset"] if result.row else None
     data = next((one["data"] for one in document["datasets"] if one["name"] == deciding), None)
-    return Answered(claim, rows, controls, result, data)
+    return Answered(claim, rows, controls, mended, result, data)
+
+
+def _rows(document: Mapping[str, Any], claim: Document) -> list[Document]:
+    return [row for row in document["verdicts"] if row["claim"] == claim["id"]]
+
+
+def _stands(rows: Sequence[Document]) -> bool:
+    verdicts = {Verdict(row["verdict"]) for row in rows}
+    return {Verdict.HOLDS, Verdict.VIOLATED} & verdicts == {Verdict.HOLDS}
+
+
+def _mends(one: Document, claim: Document) -> bool:
+    return one["form"] == Form.REDERIVED and one["corrects"] == claim["id"]
 
 
 def _ours(document: Mapping[str, Any]) -> set[str]:

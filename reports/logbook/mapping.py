@@ -145,6 +145,7 @@ def outcome_of(
     seconds: Mapping[str, str] | None = None,
     *,
     proved: bool = False,
+    repaired: str = "",
 ) -> Result:
     """Outcome of a claim on all its datasets, by the first rule that applies to one of its rows.
 
@@ -155,9 +156,10 @@ def outcome_of(
     controls : rows of its controls
     seconds : second computations by dataset
     proved : see `rule_of`
+    repaired : re-derived statement of the report; "" for none
     """
     if not rows:
-        return Result(Rule.NOT_CHECKED, None, "Inconclusive: it was not audited on any dataset.")
+        return Result(Rule.NOT_CHECKED, None, "Not audited on any dataset.")
     controlled = any(row["verdict"] == Verdict.VIOLATED and row["premise"] == "met" for row in controls)
     known = seconds or {}
     found = [
@@ -166,20 +168,19 @@ def outcome_of(
     ]
     order = list(Rule)
     rule, row = min(found, key=lambda pair: order.index(pair[0]))
-    return Result(rule, row, _reason(rule, claim, row, known.get(row["dataset"], "")))
+    return Result(rule, row, _reason(rule, claim, row, known.get(row["dataset"], ""), repaired))
 
 
-def _reason(rule: Rule, claim: Document, row: Document, second: str) -> str:
+def _reason(rule: Rule, claim: Document, row: Document, second: str, repaired: str) -> str:
     """Sentences on the outcome: rule, numbers, and for a false claim severity, repair and defence."""
-    parts = [f"{rule.outcome.value.capitalize()}: {rule.value}", f"on {row['dataset']}: {_numbers(row)}"]
-    sentences = [f"{' '.join(parts)}."]
+    sentences = [f"{rule.value[:1].upper()}{rule.value[1:]} on {row['dataset']}: {_numbers(row)}."]
     if rule.outcome is Outcome.FALSIFIED:
         sentences.append(f"The clause: {_sentence(claim['quotation'] or claim['statement'])}")
         severity = claim["severity"] or "not graded: this audit found it"
         sentences.append(f"Severity: {severity}.")
         sentences += [f"Second computation: {_sentence(second)}"] if second and rule is Rule.VIOLATED_TWICE else []
-        repaired = claim["instead"] or (f"true with {claim['weakest']}" if claim["weakest"] else "none is known")
-        sentences.append(f"Repaired statement: {_sentence(repaired)}")
+        mended = claim["instead"] or repaired or _condition(claim["weakest"])
+        sentences.append(f"Repaired statement: {_sentence(mended)}")
         sentences.append(f"Its authors could answer: {_sentence(claim['defence'] or 'no answer is on record')}")
     elif rule is Rule.PROVED:
         sentences.append(f"Proof: {claim['proof'] or 'named in the detail of the row'}.")
@@ -188,6 +189,18 @@ def _reason(rule: Rule, claim: Document, row: Document, second: str) -> str:
     elif rule.outcome is Outcome.INCONCLUSIVE:
         sentences.append(f"Because: {_sentence(row['detail'])}")
     return " ".join(sentences)
+
+
+def _condition(weakest: str | None) -> str:
+    """Weakest condition that makes a statement true, in words.
+
+    >>> _condition("none: 1 is not 2"), _condition("K = M")
+    ('no condition makes it true: 1 is not 2', 'true with K = M')
+    """
+    if not weakest:
+        return "none is known"
+    known = weakest.removeprefix("none")
+    return f"true with {weakest}" if known == weakest else f"no condition makes it true{known}"
 
 
 def _numbers(row: Document) -> str:

@@ -135,3 +135,30 @@ def test_code_of_every_built_in_claim() -> None:
     assert all(code is not None and 100 < len(code.text) < 15_000 for code in found.values())
     named = [name for name, code in found.items() if code is not None and f'"{name}"' in code.text]
     assert len(named) > len(found) / 2
+
+
+HELPED = """
+from flint import arb, ctx
+
+from marginaudit import Bounded, Claim
+
+INSTANCES = {"x": {"size": 1}}
+
+def size(x):
+    return arb(x.size)
+
+def claim(name, judgement):
+    return Claim(id=f"mine.{name}", source="", statement="", judgement=judgement)
+
+FIRST = claim("first", Bounded(ctx.workprec(99)(size), upper=lambda *_: 2))
+SECOND = claim("second", Bounded(size, upper=lambda *_: 3))
+CLAIMS = [FIRST, SECOND]
+"""
+
+
+def test_code_of_a_claim_that_a_function_makes(command: Command) -> None:
+    Path("mine.py").write_text(HELPED, encoding="utf-8")
+    first, second = command.json("audit", "--claims", "mine.py", "--out", "out")["claims"]
+    for claim, other in (first, "SECOND"), (second, "FIRST"):
+        assert all(part in claim["code"]["text"] for part in ("def claim", "def size", "from flint"))
+        assert other not in claim["code"]["text"]

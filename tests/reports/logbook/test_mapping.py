@@ -125,6 +125,8 @@ def test_the_reason_of_a_refutation_names_clause_severity_repair_and_defence() -
         "The constant is not used.",
     ):
         assert part in found.reason
+    found = outcome_of(REFUTED | {"instead": None}, [violated], [], repaired="x <= 3")
+    assert "Repaired statement: x <= 3." in found.reason
 
 
 @pytest.mark.parametrize(
