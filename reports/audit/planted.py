@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,18 @@ from marginaudit.claims.judgements import Bounded, Equal, HiddenConstant, Limit,
 from marginaudit.claims.judgements.compare import FADED
 from marginaudit.claims.quotation import UNQUOTED, Form
 from marginaudit.claims.series import Series, as_series
+
+
+def measured_once(measure: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Measure each run or instance once; an instance may be unhashable."""
+    known: dict[int, tuple[Any, Any]] = {}
+
+    def found(at: Any) -> Any:
+        if id(at) not in known:
+            known[id(at)] = at, measure(at)  # kept, so that no other object gets its number
+        return known[id(at)][1]
+
+    return found
 
 
 def one_entry_off(judgement: Equal) -> Equal:
@@ -32,7 +43,7 @@ def one_entry_off(judgement: Equal) -> Equal:
 
 def tightened(judgement: Bounded, room: float = 1e-6) -> Bounded:
     """Move every bound, by a factor if it is positive, to this much beyond the entry with the least room."""
-    upper, lower, measure = judgement.upper, judgement.lower, cache(judgement.measure)
+    upper, lower, measure = judgement.upper, judgement.lower, measured_once(judgement.measure)
 
     def measured(at: Any, formula: Any) -> tuple[Series, Any]:
         found = as_series(measure(at), "measure")
@@ -41,9 +52,12 @@ def tightened(judgement: Bounded, room: float = 1e-6) -> Bounded:
 
     def below(at: Any, steps: Any, upper: Any = upper) -> Any:
         found, bound = measured(at, upper)
-        if not found.log and (bound > 0).all():
+        if not found.log and (bound > 0).all() and (found.lower > 0).any():
             return np.asarray(upper(at, steps)) * float((found.lower / bound).max()) * (1 - room)
-        return np.asarray(upper(at, steps)) - (bound - found.lower + room * np.abs(found.value)).min()
+        return (
+            np.asarray(upper(at, steps))
+            - (bound - found.lower + room * (np.abs(found.value) + np.abs(bound)) + found.radius).min()
+        )
 
     def above(at: Any, steps: Any, lower: Any = lower) -> Any:
         found, bound = measured(at, lower)
@@ -59,13 +73,13 @@ def turned(judgement: Bounded) -> Bounded:
 
 
 def steeper(judgement: HiddenConstant) -> HiddenConstant:
-    """The shape with a power more of the position, on the side on which less is left; e^(-t/5) for a logarithm."""
+    """The shape with other powers of the position, on the side on which less is left; e^(-t/5) for a logarithm."""
 
     def shape(at: Any, position: Any) -> Any:
         found = np.asarray(judgement.shape(at, position))
         if judgement.measure(at).log:
             return found - 0.2 * position
-        return found * position**2.0 if judgement.side == "lower" else found / (1 + 1e4 * position) ** 2
+        return found * position**4.0 if judgement.side == "lower" else found / (1 + 1e4 * position) ** 2
 
     return replace(judgement, shape=shape)
 

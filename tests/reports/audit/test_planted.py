@@ -1,11 +1,13 @@
 """`audit --controls`: a planted twin of each claim, a control; the datasets that a condition excludes."""
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from marginaudit.claims import Verdict
+from marginaudit.claims import Claim, Verdict
+from marginaudit.claims.judgements import Bounded
 from marginaudit.claims.ntp import Config, Run
 from marginaudit.claims.paper import Paper
 from marginaudit.orders.ntp import CASES
@@ -24,6 +26,20 @@ def test_a_twin_is_another_statement_without_a_proof() -> None:
     assert (twin.standing.status.value, twin.decided_by, twin.implications) == ("open", None, ())
     run = Run(CASES["example-1"](), Config(steps1=30, steps2=30))
     assert (claim.judge(run).verdict, twin.judge(run).verdict) == (Verdict.HOLDS, Verdict.VIOLATED)
+
+
+@pytest.mark.parametrize("name", ["ntp.prop1.direction", "ntp.theorem3.order"])
+def test_twins_of_a_quantity_of_zero_and_of_a_last_decade(name: str) -> None:
+    twin = planted_twin(LEDGER[name])
+    assert twin is not None
+    assert twin.judge(Run(CASES["example-1"](), Config())).verdict is Verdict.VIOLATED
+
+
+def test_a_twin_on_an_instance_that_has_no_hash() -> None:
+    bounded = Bounded(lambda x: Fraction(x["a"]), upper=lambda *_: 2)
+    twin = planted_twin(Claim(id="mine", source="", statement="", judgement=bounded))
+    assert twin is not None
+    assert [twin.judgement.judge({"a": value}).verdict for value in (1, 1.5)] == [Verdict.VIOLATED] * 2
 
 
 def test_no_twin_of_a_variant_or_of_a_controlled_claim() -> None:
