@@ -54,6 +54,10 @@ class _OfInit:
         raise InputError(f"{owner.__qualname__}.__init__", got="no call of super().__init__", expected=expected)
 
 
+NEIGHBOURS = 9 / 8
+"""Largest ratio of neighbouring steps if 20 a decade are recorded; between those farther apart anything may happen."""
+
+
 class BaseRun(Generic[D]):
     """Base class of runs: a dataset and the quantities a paper computes from it.
 
@@ -70,7 +74,7 @@ class BaseRun(Generic[D]):
     """
 
     kind: ClassVar[Kind[Any]]
-    between: ClassVar[float] = 10.0
+    between: ClassVar[float] = NEIGHBOURS
     used_weights = False
     if not TYPE_CHECKING:
         dataset = kept = _progress = _assumptions = _OfInit()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.claims.run import NEIGHBOURS
 from marginaudit.claims.series import Series, is_exact, position_text
 from marginaudit.claims.verdict import LEAST, Curve, Evidence, weakest
 
@@ -220,12 +221,12 @@ def unseen(
 
     The search goes from ``first``, or the first measured step, to the run's end if the settings chose the recorded
     steps, else to the last measured step. For float64 evidence, recorded steps represent those between them, up to the
-    run's ratio ``between``; for other evidence, only themselves.
+    ratio ``between`` of the run, or `NEIGHBOURS`; for other evidence, only themselves.
     """
     lengths = getattr(run, "lengths", ())
     if measured.step is None or measured.clock != "t":
         return ""
-    reach = getattr(run, "between", DECADE) if lengths else DECADE
+    reach = getattr(run, "between", NEIGHBOURS)
     if evidence is not Evidence.FLOAT64:
         reach = 1.0
     elif reach >= DECADE:
@@ -234,7 +235,8 @@ def unseen(
     start = max(recorded[0] if first is None else first, 1)
     end = max(lengths, default=recorded[-1])
     step = np.array([start - 1, *recorded[(recorded >= start) & (recorded <= end)], end + 1])
-    wide = (step[1:] > np.maximum(step[:-1] + 1, reach * step[:-1])) & (applies(step[:-1] + 1) | applies(step[1:] - 1))
+    wide = (step[1:] >= step[:-1] + 2) & (step[1:] > reach * step[:-1])
+    wide &= applies(step[:-1] + 1) | applies(step[1:] - 1)
     if not wide.any():
         return ""
     at = int(np.argmax(wide))

@@ -42,7 +42,6 @@ class Run(BaseRun[Dataset]):
     """A dataset, its two max-margin solutions and its two-stage training."""
 
     kind = SENTENCES
-    between = 9 / 8  # steps of any length may oscillate; by default 20 a decade are recorded
     takes_own_steps = True
 
     def __init__(self, dataset: Dataset, config: Config | None = None, progress: Progress | None = None) -> None:

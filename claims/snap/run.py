@@ -32,6 +32,7 @@ class ClassRun(BaseRun[SequenceClasses]):
     """Sequence classes and their overlaps at Z = 0."""
 
     kind = CLASSES
+    between = 10.0
 
     def __init__(
         self, dataset: SequenceClasses, config: ClassConfig | None = None, progress: Progress | None = None

@@ -132,11 +132,11 @@ def _rows(document: Mapping[str, Any], claim: Document) -> list[Document]:
 
 def _stands(rows: Sequence[Document]) -> bool:
     verdicts = {Verdict(row["verdict"]) for row in rows}
-    return {Verdict.HOLDS, Verdict.VIOLATED} & verdicts == {Verdict.HOLDS}
+    return Verdict.HOLDS in verdicts and Verdict.VIOLATED not in verdicts
 
 
 def _mends(one: Document, claim: Document) -> bool:
-    return one["form"] == Form.REDERIVED and one["corrects"] == claim["id"]
+    return Form(one["form"]) is Form.REDERIVED and bool(one["corrects"] == claim["id"])
 
 
 def _ours(document: Mapping[str, Any]) -> set[str]:

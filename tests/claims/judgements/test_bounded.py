@@ -453,15 +453,16 @@ def test_a_strict_sign_is_shown_as_a_bound_of_0() -> None:
 @pytest.mark.parametrize(
     ("steps", "first", "said"),
     [
-        ([1, 10, 100], 1, ""),
-        ([1, 11], 1, "t = 1 to 11"),
-        ([1000], 1, "t = 1 to 1000"),
-        ([1000], 100, ""),
-        ([10, 1000, 10**6], 1, "t = 10 to 1000"),
-        ([0, 0.5, 7], 0, ""),
+        ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15], 1, "t = 13 to 13"),
+        ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18], 1, ""),
+        ([1, 10, 100], 1, "t = 2 to 9"),
+        ([1000], 1, "t = 1 to 999"),
+        ([1000], 1000, ""),
+        ([100, 112, 126, 1000], 100, "t = 127 to 999"),
+        ([0, 0.5, 1.5], 0, ""),
     ],
 )
-def test_decades_of_steps_that_were_left_out_are_named(steps: list[float], first: int, said: str) -> None:
+def test_steps_that_were_left_out_are_named(steps: list[float], first: int, said: str) -> None:
     one = Bounded(
         measure=lambda _: series(np.ones(len(steps)), radius=0, step=np.array(steps)), upper=twos, first=first
     )
