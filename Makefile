@@ -58,10 +58,11 @@ lint: install ## check style, formatting, and who imports whom
 	@$(BIN)/ruff format --check .
 	@$(BIN)/lint-imports --no-cache --no-logo
 
-types: install ## check the types of the packages, the tests and examples/separable
+types: install ## check the types of the packages, the tests and the examples
 	@$(BIN)/mypy -p marginaudit
 	@$(BIN)/mypy tests
 	@MYPYPATH=examples/separable $(BIN)/mypy -p separable
+	@MYPYPATH=examples $(BIN)/mypy -m which_direction -m your_own_training
 
 mutants: install ## make small mistakes in the code and say which the tests miss; ARGS="training --sample 40 --seed 1"
 	@$(BIN)/python -m tests.mutants $(ARGS)

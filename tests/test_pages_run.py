@@ -65,9 +65,8 @@ def go_through(page: Path) -> int:
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_the_tutorial_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    if page.stem == "your-own-training":
-        pytest.importorskip("torch")
-        shutil.copy(ROOT / "examples" / "your_own_training.py", tmp_path)
+    for script in ("your_own_training.py", "which_direction.py"):
+        shutil.copy(ROOT / "examples" / script, tmp_path)
     assert go_through(page) >= 4
 
 
