@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy  # its subpackages load when first used
+from flint import fmpz_mat
 
 from marginaudit.margins.worst_case.exact import Vectors, recognised, sharp_basis
 from marginaudit.margins.worst_case.optimum import Optimum
@@ -40,33 +41,34 @@ class Conditions:
         """Set the rows; ``one`` is the number 1."""
         self.A, self.b, self.c, self.metric, self.one = A, b, c, metric, one
         self.shape = A.shape[1], rank
+        self.rows = self.matrix(np.c_[A.reshape(len(A), -1), b, metric])
 
     def split(self, z: Any) -> tuple[Any, Any, Any, Any]:
         """R, the values, t and the multipliers."""
         (m, r), k = self.shape, self.b.shape[1]
         return z[: m * r].reshape(m, r), z[m * r : m * r + k], z[m * r + k], z[m * r + k + 1 :]
 
-    def times(self, product: Any) -> Any:
-        """Scale a product of two numbers."""
-        return product if isinstance(self.one, float) else product // self.one
+    def matrix(self, entries: Any) -> Any:
+        """Entries as a matrix to multiply: integers in flint, which is faster for long ones."""
+        return entries if isinstance(self.one, float) else fmpz_mat(entries.tolist())
+
+    def times(self, left: Any, right: Any) -> Any:
+        """The scaled product of two matrices."""
+        if isinstance(self.one, float):
+            return left @ right
+        return np.array([[int(c) // self.one for c in row] for row in (left * right).tolist()], dtype=object)
 
     def wrong(self, z: Any) -> Any:
         """f(z)."""
         R, values, t, multipliers = self.split(z)
         m = self.shape[0]
-        gram = self.times(R @ R.T)
-        rows = (
-            self.times(self.A.reshape(len(self.A), -1) @ gram.reshape(-1) + self.b @ values + self.metric * t) + self.c
-        )
-        S = self.times(multipliers @ self.A.reshape(len(self.A), -1)).reshape(m, m)
-        return np.concatenate(
-            [
-                rows,
-                self.times(S @ R).reshape(-1),
-                self.times(multipliers @ self.b),
-                np.array([self.times(multipliers @ self.metric) - self.one]),
-            ]
-        )
+        gram = self.times(self.matrix(R), self.matrix(R.T))
+        unknown = np.concatenate([gram.reshape(-1), values, [t]])
+        rows = self.times(self.rows, self.matrix(unknown[:, None]))[:, 0] + self.c
+        columns = self.times(self.matrix(multipliers[None]), self.rows)[0]
+        S = columns[: m * m].reshape(m, m)
+        columns[-1] -= self.one
+        return np.concatenate([rows, self.times(self.matrix(S), self.matrix(R)).reshape(-1), columns[m * m :]])
 
     def jacobian(self, z: Any) -> Floats:
         """Derivative of f, in floats."""
@@ -138,14 +140,14 @@ def _newton(conditions: Conditions, z: Floats) -> tuple[Floats, Floats]:
 
 def _in_integers(program: Program, active: Any, rank: int) -> Conditions:
     """The conditions of the exact rows, in multiples of 2^-BITS."""
+    one = 2**BITS
 
     def fixed(rows: Any) -> Any:
-        return np.array([[int(c.p) * 2**BITS // int(c.q) for c in row] for row in rows], dtype=object)
+        return np.array([[int(c.p) * one // int(c.q) if c else 0 for c in row] for row in rows], dtype=object)
 
     m = len(program.names)
     A = np.array([fixed(program.matrix(r).tolist()) for r in active], dtype=object).reshape(len(active), m, m)
     b = fixed([program.value_row(r) for r in active]).reshape(len(active), len(program.value_names))
     c = fixed([[program.constant(r)] for r in active])[:, 0]
-    one = 2**BITS
     metric = np.array([one if program.metric[r] else 0 for r in active], dtype=object)
     return Conditions(A, b, c, metric, rank, one)
