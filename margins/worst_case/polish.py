@@ -26,8 +26,8 @@ SHARP = Fraction(1, 2**900)
 SMALLEST_SINGULAR = 1e-10
 """Relative size of a pivot of the Jacobian that counts as 0: the optimum may be no isolated point."""
 
-LARGEST_JACOBIAN = 700
-"""Limit on the unknowns: a second."""
+LARGEST_JACOBIAN = 800
+"""Limit on the unknowns: two seconds."""
 
 
 class Conditions:

@@ -15,7 +15,7 @@ from marginaudit.margins.worst_case.verify import verify_document
 from tests.margins.worst_case.samples import BY_NAME, THEOREMS, outside, refuted, solved
 
 SHORT = [(theorem.name, n) for theorem in THEOREMS for n in (1, 2, 3)]
-LONG = [(theorem.name, n) for theorem in THEOREMS for n in (4, 5)]
+LONG = [(theorem.name, n) for theorem in THEOREMS for n in (4, 5)] + [("douglas-rachford", 9)]
 
 
 def check_tight(name: str, n: int) -> None:
