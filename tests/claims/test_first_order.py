@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import Command
-from tests.pages import ROOT
+from tests.pages import ROOT, script
 
 CLAIMS = ROOT / "examples" / "first_order" / "claims.py"
+BOXES = tuple(script("claims", "examples/first_order").BOXES)
 
 
 @pytest.mark.timeout(600)
@@ -43,3 +44,17 @@ def test_a_hunt_outside_the_assumption_finds_the_simplest_step(
     document = Path(found["dataset"]).read_text(encoding="utf-8")
     assert '"n": 1' in document
     assert '"gamma": 2' in document
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", BOXES)
+def test_a_hunt_in_the_box_of_a_theorem_refutes_its_control_alone(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = Command(capsys)
+    found = command.json("hunt", f"first-order.{name}.control", "--claims", CLAIMS, "--seconds", 60)
+    assert (found["found"], found["evidence"]) == (True, "exact")
+    printed = command.json("hunt", f"first-order.{name}", "--claims", CLAIMS, "--seconds", 2)
+    assert not printed["found"]
+    assert set(printed["verdicts"]) == {"holds"}
