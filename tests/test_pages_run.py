@@ -4,6 +4,7 @@ A `sh` block is shown and not run.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -80,6 +81,16 @@ def test_the_python_of_the_page_runs(page: Path, tmp_path: Path, monkeypatch: py
     finally:
         if "paper" not in known:  # of the reader's folder
             sys.modules.pop("paper", None)
+
+
+def test_the_page_on_worst_cases_shows_what_its_python_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "docs" / "worst-cases.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```\n\n^```\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == text.count("```python") == 5
+    namespace: dict[str, object] = {}
+    for code, shown in blocks:
+        exec(code, namespace)
+        assert capsys.readouterr().out == shown
 
 
 @pytest.mark.parametrize(
