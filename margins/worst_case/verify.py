@@ -448,10 +448,11 @@ def satisfied(number: Any, relation: str) -> bool:
 
 def classes(problem: Problem) -> str:
     """The classes of the problem's functions, in words."""
-    return ", ".join(
+    names = [
         f"{f.name} ({', '.join(f'{k} = {v}' for k, v in f.parameters.items())})" if f.parameters else f.name
         for f in problem.functions
-    ) + (", for all data in the enclosures" if problem.enclosed else "")
+    ]
+    return (", ".join(names) or "points alone") + (", for all data in the enclosures" if problem.enclosed else "")
 
 
 def verify(certificate: str | Path, problem: str | Path | None = None) -> list[str]:

@@ -78,6 +78,18 @@ def test_a_ball_is_decided_where_the_worst_case_lies_outside_it(bound: arb, verd
     assert (found.verdict, found.evidence) == (verdict, Evidence.CERTIFIED)
 
 
+def test_a_problem_without_functions_is_one_of_points_alone() -> None:
+    def length(_: Any) -> PEP:
+        pep = PEP()
+        x = pep.set_initial_point()
+        pep.set_initial_condition(x**2 <= 1)
+        pep.set_performance_metric(x**2)
+        return pep
+
+    found = WorstCase(length, lambda _: Fraction(1)).judge(INSIDE)
+    assert found.detail == "Tight: the worst case of points alone is 1, attained on R^1; bound 1."
+
+
 def test_nothing_is_said_without_a_worst_case() -> None:
     def unbounded(_: Any) -> PEP:
         pep = PEP()
