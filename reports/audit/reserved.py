@@ -23,6 +23,7 @@ COMMANDS = {
     "figure": "Draw a figure of the papers, or `statements`: the graph of implications.",
     "claims": "List the claims of the ledger, or show one.",
     "compare": "List the differences between the audits OLD and NEW.",
+    "recheck": "Recompute every number of the audit REPORT, by another way where there is one.",
     "realize": "Find the largest part of a text that meets Assumption 1, and measure how far the text is from it.",
     "relax": "Judge the statements without Assumption 2, from one-hot to non-orthonormal embeddings.",
 }

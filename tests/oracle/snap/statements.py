@@ -131,8 +131,9 @@ def nothing_dominates(T: Truth) -> str | None:
 
 
 def not_syn_medium(T: Truth) -> str:
-    """No class drawn here has Syn-Medium's twenty tokens."""
-    return "these are not Syn-Medium's classes" if min(len(c.P) for c in T.problem.classes) < 20 else ""
+    """Each class has twenty tokens, ten of them shared by all; there is a query for every two classes."""
+    twenty = all(len(c.P) == 20 for c in T.problem.classes)
+    return "" if twenty and 2 * T.M == 20 + 23 * T.K else "these are not Syn-Medium's classes"
 
 
 # Whether they are true

@@ -1,0 +1,1 @@
+"""Recomputation of the numbers of a report, by other ways where there are some."""
