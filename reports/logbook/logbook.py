@@ -29,6 +29,8 @@ COLOURS = {Outcome.VERIFIED: "#067647", Outcome.FALSIFIED: "#b42318", Outcome.TO
 
 UNREGISTERED = Registry()
 
+NO_SECONDS: Mapping[str, str] = {}
+
 
 class ClaimPage:
     """A claim of the logbook: its page, the statements that answer it, and the outcome of all."""
@@ -54,12 +56,15 @@ def _precedence(result: Result) -> int:
     return order.index(result.outcome)
 
 
-def logbook(document: Mapping[str, Any], registry: Registry = UNREGISTERED) -> dict[str, str]:
+def logbook(
+    document: Mapping[str, Any], registry: Registry = UNREGISTERED, seconds: Mapping[str, str] = NO_SECONDS
+) -> dict[str, str]:
     """Files of the logbook by path, of the document of report.json.
 
-    A page for each text of the registry; without one, for each statement of the papers.
+    A page for each text of the registry; without one, for each statement of the papers. ``seconds``: second
+    computations by ``dataset: claim``.
     """
-    pages = list(_of_registry(document, registry) if registry.texts else _of_statements(document))
+    pages = list(_of_registry(document, registry, seconds) if registry.texts else _of_statements(document, seconds))
     made, title = document["made"], _title(document)
     texts = {SUMMARY: page("Executive summary", _summary(document, pages), made["date"], SUMMARY)}
     for one in pages:
@@ -82,7 +87,7 @@ def _title(document: Mapping[str, Any]) -> str:
     return on_a_line("; ".join(own or sources[:1] or names))
 
 
-def _of_statements(document: Mapping[str, Any]) -> Iterator[ClaimPage]:
+def _of_statements(document: Mapping[str, Any], seconds: Mapping[str, str]) -> Iterator[ClaimPage]:
     """A page for each statement of a paper: the printed ones, and those of a claims' file that are no controls."""
     ours = _ours(document)
     own = [
@@ -91,15 +96,15 @@ def _of_statements(document: Mapping[str, Any]) -> Iterator[ClaimPage]:
         if claim["form"] == Form.PRINTED or (claim["form"] == Form.OWN and claim["paper"] not in ours)
     ]
     for number, claim in enumerate(own, start=1):
-        yield ClaimPage(number, claim["id"], "", [_answered(document, claim)], "")
+        yield ClaimPage(number, claim["id"], "", [_answered(document, claim, seconds)], "")
 
 
-def _of_registry(document: Mapping[str, Any], registry: Registry) -> Iterator[ClaimPage]:
+def _of_registry(document: Mapping[str, Any], registry: Registry, seconds: Mapping[str, str]) -> Iterator[ClaimPage]:
     claims = [c for c in document["claims"] if c["form"] in (Form.PRINTED, Form.OWN) and not c["control_of"]]
     for number, text in enumerate(registry.texts, start=1):
         found = answering(text, claims)
         printed = [claim for claim in found if claim["form"] == Form.PRINTED] or found
-        answered = [_answered(document, claim) for claim in printed]
+        answered = [_answered(document, claim, seconds) for claim in printed]
         missing = "no statement of this audit is about it"
         if answered and not any(_is_checked(one) for one in answered):
             detail = on_a_line(answered[0].rows[0]["detail"]) if answered[0].rows else missing
@@ -112,7 +117,7 @@ def _is_checked(one: Answered) -> bool:
     return any(row["verdict"] not in (Verdict.NOT_CHECKED, Verdict.NOT_APPLICABLE) for row in one.rows)
 
 
-def _answered(document: Mapping[str, Any], claim: Document) -> Answered:
+def _answered(document: Mapping[str, Any], claim: Document, seconds: Mapping[str, str]) -> Answered:
     rows = _rows(document, claim)
     twins = [one for one in document["claims"] if one["control_of"] == claim["id"]]
     controls = [(twin, _rows(document, twin)) for twin in twins]
@@ -120,7 +125,8 @@ def _answered(document: Mapping[str, Any], claim: Document) -> Answered:
     mended = [(one, _rows(document, one)) for one in document["claims"] if _mends(one, claim)]
     repaired = next((one["statement"] for one, found in mended if _stands(found)), "")
     found = [row for _, of_twin in controls for row in of_twin]
-    result = outcome_of(claim, rows, found, proved=proved, repaired=repaired)
+    of_claim = {row["dataset"]: seconds.get(f"{row['dataset']}: {row['claim']}", "") for row in rows}
+    result = outcome_of(claim, rows, found, of_claim, proved=proved, repaired=repaired)
     deciding = result.row["dataset"] if result.row else None
     data = next((one["data"] for one in document["datasets"] if one["name"] == deciding), None)
     return Answered(claim, rows, controls, mended, result, data)

@@ -14,6 +14,7 @@ from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Audit, Progress, quiet
 from marginaudit.reports.logbook.logbook import UNREGISTERED, logbook
 from marginaudit.reports.logbook.registry import Registry
+from marginaudit.reports.logbook.second import second_computations
 from marginaudit.reports.page.exports import CURVES, csv_table, curves, exported, tables_of
 from marginaudit.reports.page.files import file_stem, json_text
 from marginaudit.reports.page.folder import MANIFEST, write_folder
@@ -54,11 +55,16 @@ def write_report(
     InputError
         The folder is not writable, or holds files that belong to no earlier report.
     """
-    write_folder(folder, _files(audit, of_papers, progress, exports, registry))
+    write_folder(folder, _files(audit, of_papers, folder, progress, exports, registry))
 
 
 def _files(
-    audit: Audit, of_papers: PaperContent, progress: Progress, exports: Collection[str], registry: Registry
+    audit: Audit,
+    of_papers: PaperContent,
+    folder: Path,
+    progress: Progress,
+    exports: Collection[str],
+    registry: Registry,
 ) -> dict[str, bytes]:
     files: dict[str, str | bytes] = {}
     pictures: list[tuple[str, bytes]] = []
@@ -93,13 +99,13 @@ def _files(
         files |= {f"figures/{figure.name}{ending}": content for ending, content in found.items()}
 
     document = audit.as_document()
-    files["verdicts.csv"] = csv_table(names(Output.CSV), document["verdicts"])
+    files["verdicts.csv"] = verdicts = csv_table(names(Output.CSV), document["verdicts"])
     for table, of_datasets in tables_of(audit.papers, document):
         files[f"tables/{table.name}.csv"] = csv_table(table.columns, table.rows(of_datasets))
     files[CURVES] = curves(row.finding for row in audit.rows)
     files |= exported(audit.papers, document, exports)
     if "logbook" in exports:
-        files |= logbook(document, registry)
+        files |= logbook(document, registry, second_computations(folder, verdicts))
     files |= {f"proofs/{name}.html": text for name, text in of_papers.proofs.items()}
     files["report.html"] = page(audit, document, pictures, of_papers.graphs, beside, plots, of_papers.proofs)
     written = {name: text.encode("utf-8") if isinstance(text, str) else text for name, text in files.items()}

@@ -198,3 +198,44 @@ def test_bad_registries(command: Command, registry: Any, more: tuple[str, ...], 
     answer = command("audit", "example-1", *SHORT, *given, *more)
     assert answer.status == 2
     assert told in answer.err
+
+
+MEASURED = """
+from marginaudit.claims import Bounded, Claim, instance
+from marginaudit.claims.series import series
+
+@instance
+def one():
+    return dict(x=2.0)
+
+CLAIMS = (
+    Claim(id="mine.measured", source="arXiv 2301.00001v2, Theorem 3", statement="x <= 1", assumptions=(),
+          judgement=Bounded(measure=lambda at: series([at.x], radius=1e-9), upper=lambda at, _: 1.0)),
+)
+"""
+
+SECOND = """
+def second(data, config, rows):
+    yield "mine.measured", data["data"]["instance"]["x"] == rows["mine.measured"]["measured"], "numbers"
+
+SECOND = {"instances": second}
+"""
+
+
+def test_a_violation_in_float64_is_falsified_by_a_second_computation(command: Command) -> None:
+    Path("mine.py").write_text(MEASURED, encoding="utf-8")
+    Path("second.py").write_text(SECOND, encoding="utf-8")
+    audit = ("audit", "--claims", "mine.py", "--export", "logbook", "--out", "out")
+    command(*audit)
+    [once] = [text for name, text in texts(Path("out/logbook")).items() if name.startswith("claim")]
+    assert "**Outcome: inconclusive.**" in once
+    stored = ("--claims", "mine.py", "--second", "second.py", "--out", "out/recheck.json")
+    assert command("recheck", "out", *stored).status == 0
+    command(*audit)
+    [twice] = [text for name, text in texts(Path("out/logbook")).items() if name.startswith("claim")]
+    assert "**Outcome: falsified.**" in twice
+    assert "Second computation: marginaudit recheck, second program: numbers." in twice
+    Path("mine.py").write_text(MEASURED.replace("2.0", "3.0"), encoding="utf-8")
+    command(*audit)
+    [other] = [text for name, text in texts(Path("out/logbook")).items() if name.startswith("claim")]
+    assert "**Outcome: inconclusive.**" in other
