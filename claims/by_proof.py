@@ -101,7 +101,8 @@ def _holding(
         return {"verdict": verdict, "evidence": implication.evidence, "detail": detail, **NO_NUMBERS}
     if measured.evidence is Evidence.EXACT:
         return {}
-    return {"evidence": implication.evidence, "detail": f"{follows} Measured, {measured.evidence}: {detail}"}
+    more = {"evidence": implication.evidence, "measurement": measured.evidence}
+    return more | {"detail": f"{follows} Measured, {measured.evidence}: {detail}"}
 
 
 def _beyond_reach(measured: Finding) -> bool:
@@ -120,7 +121,8 @@ def _failing(
     if measured.verdict is Verdict.VIOLATED:
         if measured.evidence is not Evidence.FLOAT64:
             return {}
-        return {"evidence": implication.evidence, "detail": f"{follows} Measured: {detail}"}
+        more = {"evidence": implication.evidence, "measurement": measured.evidence}
+        return more | {"detail": f"{follows} Measured: {detail}"}
     if measured.verdict is Verdict.INCONCLUSIVE:
         if not claim.applies_to(run):
             return {}

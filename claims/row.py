@@ -149,5 +149,6 @@ CARRIED_OVER = "carried over to runs that are not known to be the paper's algori
 
 
 def evidence_text(row: Mapping[str, Any]) -> str:
-    """Evidence of a row of report.json for readers, with a mark for a carried-over premise."""
-    return str(row["evidence"]) if row["premise"] == "met" else f"{row['evidence']}, {row['premise']}"
+    """Evidence of a row of report.json for readers: also an enclosure beside a proof, and a carried-over premise."""
+    measured = "measured: certified" if row.get("measurement") == Evidence.CERTIFIED else ""
+    return ", ".join(filter(None, (row["evidence"], measured, "" if row["premise"] == "met" else row["premise"])))

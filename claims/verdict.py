@@ -204,6 +204,8 @@ class Finding:
         samples, and the seed.
     measured_exact, bound_exact : str
         Of exact evidence, the two numbers as fractions ``p/q``; "" for other evidence and very long fractions.
+    measurement : Evidence or None
+        Of a verdict by proof, the evidence of the measurement beside it.
     detail : str
         Message: the failed assumption with its witness, the allowance, the worst entry, the cause.
     witness : mapping or None
@@ -243,6 +245,7 @@ class Finding:
     seed: Step = field(default=None, metadata=column(ALL_ROWS | Output.KEPT))
     measured_exact: str = field(default="", metadata=column(Output.JSON))
     bound_exact: str = field(default="", metadata=column(Output.JSON))
+    measurement: Evidence | None = field(default=None, metadata=column(Output.JSON))
     curve: Curve | None = field(default=None, repr=False, metadata=column(Output.JSON))
     left_out: str = field(default="", repr=False)
 

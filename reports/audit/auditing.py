@@ -21,7 +21,7 @@ from marginaudit.claims.settings import CLAIM_TIMEOUT
 from marginaudit.claims.standing import Standing, Status
 from marginaudit.claims.values.json_data import finite
 from marginaudit.claims.values.numbers import NONE, bound
-from marginaudit.claims.verdict import Output, Verdict
+from marginaudit.claims.verdict import Evidence, Output, Verdict
 from marginaudit.orders import counted
 from marginaudit.orders.assumption import as_document
 from marginaudit.orders.notebook import html_table
@@ -277,6 +277,16 @@ class Audit:
         notice = counted(len(found), "control notices", "controls notice")
         told = f"{sum(found.values())} of {notice} the mistake" + (f"; not {missed}" if missed else "")
         return told if found else ""
+
+    @property
+    def certified_in_words(self) -> str:
+        """Sentence on the enclosures, which proofs hide; "" without such."""
+        beside = sum(row.finding.measurement is Evidence.CERTIFIED for row in self.rows)
+        count = beside + sum(row.finding.evidence is Evidence.CERTIFIED for row in self.rows)
+        enclosed = (
+            f"Enclosed rigorously: the measurements of {counted(count, 'verdict')}, {beside} of them beside a proof"
+        )
+        return enclosed if beside else ""
 
     @property
     def carried_over(self) -> int:

@@ -50,6 +50,8 @@ def print_verdicts(audit: Audit, *, one_by_one: bool) -> None:
     print_line(f"{counted(sum(audit.counts.values()), 'verdict')}: {totals}{runs}.")
     if violated:
         print_line(what_fails_in_words(violated))
+    if audit.certified_in_words:
+        print_line(f"{audit.certified_in_words}.")
     if audit.controls:
         print_line(f"{audit.controls_in_words}.")
 

@@ -104,6 +104,7 @@ def page(
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
         carried=audit.carried_over,
         carried_over=CARRIED_OVER,
+        certified=audit.certified_in_words,
         evidences=sorted(Counter(row.finding.evidence.value for row in audit.rows).items()),
         pictures=_inline(pictures),
         statements=_inline(graphs),

@@ -137,7 +137,7 @@ def recheck(
         place = place_of(row)
         agree = {f"{way}: {found[place].agrees}" for way, found in ways.items() if place in found}
         if place in known:
-            rigorous = row["evidence"] in (Evidence.EXACT, Evidence.CERTIFIED)
+            rigorous = {row["evidence"], row["measurement"]} & {Evidence.EXACT, Evidence.CERTIFIED}
             agree.add(f"{SAME}, rigorously" if rigorous else SAME)
         surest[place] = DIFFERS if place in apart else next((way for way in WAYS if way in agree), NOT_RECOMPUTED)
     return Recheck(report, exactly, surest, differences, verified, [*unproved, *failed, *skipped(report)])

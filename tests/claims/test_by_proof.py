@@ -146,7 +146,8 @@ def test_exact_and_certified_verdicts_keep_their_evidence_where_it_says_as_much(
     exact = replace(MEASURED, evidence=Evidence.EXACT)
     assert judged(LEDGER["sharp.prop2"], example(), exact) == exact
     enclosed = replace(MEASURED, evidence=Evidence.CERTIFIED)
-    assert judged(LEDGER["sharp.lemma6"], example(), enclosed).evidence is Evidence.PROVED
+    proved = judged(LEDGER["sharp.lemma6"], example(), enclosed)
+    assert (proved.evidence, proved.measurement) == (Evidence.PROVED, Evidence.CERTIFIED)
     violated = replace(VIOLATED, evidence=Evidence.CERTIFIED)
     assert judged(LEDGER["ntp.theorem2.floor"], example(), violated) == violated
     assert judged(LEDGER["ntp.theorem2.floor"], example(), VIOLATED).evidence is Evidence.PROVED

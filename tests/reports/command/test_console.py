@@ -297,3 +297,16 @@ def test_an_error_bar_in_few_digits_is_no_narrower(command: Command, svop: Path)
     bars = [(float(line.split()[-1]), row["error"]) for row, line in zip(rows, printed, strict=True) if row["error"]]
     assert len(bars) > 10
     assert all(bar <= shown < 1.001 * bar for shown, bar in bars)
+
+
+def test_an_enclosure_beside_a_proof_is_shown(command: Command) -> None:
+    chosen = ("example-1", *SHORT, "--claim", "ntp.theorem1.*", "--claim", "ntp.prop2.closed-form", "--out", "out")
+    enclosed = command("audit", *chosen, "--certify", "30")
+    assert enclosed.out.count("proved, measured: certified") == 3
+    counted = "Enclosed rigorously: the measurements of 3 verdicts, 3 of them beside a proof."
+    assert counted in enclosed.out
+    page = Path("out/report.html").read_text(encoding="utf-8")
+    assert page.count("<br>measured: certified") == 3
+    assert counted in page
+    plain = command("audit", *chosen)
+    assert "certified" not in plain.out
