@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from statistics import median
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import cvxpy as cp
 import numpy as np
@@ -24,7 +24,6 @@ from your_own_training import STEPS, Weights, trained
 from marginaudit import dataset
 from marginaudit.margins import HardMargin
 from marginaudit.margins.linear.numerical import Bounded, solve_numerically
-from marginaudit.margins.linear.problem import Norm
 from marginaudit.orders.ntp import Dataset
 from marginaudit.orders.ntp.generate import free_dataset, prefix_closed_dataset
 
@@ -32,7 +31,7 @@ from marginaudit.orders.ntp.generate import free_dataset, prefix_closed_dataset
 class MatrixNorm(NamedTuple):
     """A norm by its name in `HardMargin`, in NumPy and in cvxpy, and its dual in NumPy."""
 
-    name: Norm
+    name: Literal["euclidean", "largest-entry", "nuclear", "spectral"]
     of: Callable[[Weights], float]
     convex: Callable[[cp.Variable], cp.Expression]
     dual: Callable[[Weights], float]

@@ -124,14 +124,11 @@ def _used(node: ast.stmt) -> set[str]:
     return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
 
 
-def _makers(body: Sequence[ast.stmt], claim: str) -> set[int]:
+def _makers(body: Sequence[ast.stmt], name: str) -> set[int]:
     """Statements that make a claim: a call with its id, or else with the longest end of its id."""
-    parts = claim.split(".")
-    for start in range(len(parts)):
-        name = ".".join(parts[start:])
-        if found := {at for at, node in enumerate(body) if _calls_with(node, name)}:
-            return found
-    return set()
+    while not (found := {at for at, node in enumerate(body) if _calls_with(node, name)}) and "." in name:
+        name = name.partition(".")[2]
+    return found
 
 
 def _calls_with(node: ast.stmt, text: str) -> bool:

@@ -405,7 +405,7 @@ def test_the_page_on_your_paper_shows_pieces_of_what_new_paper_writes() -> None:
     page = (root / "docs/your-own-paper.md").read_text(encoding="utf-8")
     code = (root / "reports/starts/paper.py").read_text(encoding="utf-8")
     pieces = page[page.index("from paper import *") : page.index("## Recorded runs")]
-    blocks = re.findall(r"```python\n(.*?)```", pieces, re.DOTALL)
+    blocks = re.findall(r"```python\n(?!>>>)(.*?)```", pieces, re.DOTALL)
     assert len(blocks) == 5
     assert [block for block in blocks if block not in code and textwrap.indent(block, "    ") not in code] == []
 
