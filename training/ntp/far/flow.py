@@ -101,7 +101,8 @@ def fast_forward(
 
     The caller guarantees that at t0 attention is one-hot to double precision (and so later): in every sentence, the
     attention of all other tokens, and A times it, is below EPS. Constraints with positive slack may still carry flux.
-    Each row is the end of a solver step, not interpolated.
+    Each row is the end of a solver step, not interpolated, unless the error of the start reaches a bound on ||W||, so
+    that no row is known.
 
     Parameters
     ----------
@@ -127,6 +128,9 @@ def fast_forward(
     field = _late_field(merged, reference)
     s0, s = eta * float(t0), eta * step.astype(np.float64)
     goals = np.log(s)
+    if len(s) and start_error >= np.linalg.norm(s0 * field.What + rest0) + (s[-1] - s0):
+        lost = integrated(field, eta, s0, rest0, goals, COARSER, interpolated=True)
+        return with_bounds(field.What, eta, step, lost, None, start_error)
     path = integrated(field, eta, s0, rest0, goals, 1.0)
     if (start_error * np.exp(path.log_growth) >= s + path.along).all():
         return with_bounds(field.What, eta, step, path, None, start_error)
@@ -241,8 +245,10 @@ def _decomposed(matrix: Any, order: Literal["MMD_AT_PLUS_A", "NATURAL"]) -> Any:
     return scipy.sparse.linalg.splu(matrix, permc_spec=order, diag_pivot_thresh=0.01, options=mode)
 
 
-def integrated(field: LateField, eta: float, s0: float, rest0: Floats, goals: Floats, looser: float) -> FlowPath:
-    """Integrate the flow in log s; the solver ends a step at each of the values."""
+def integrated(
+    field: LateField, eta: float, s0: float, rest0: Floats, goals: Floats, looser: float, *, interpolated: bool = False
+) -> FlowPath:
+    """Integrate the flow in log s; the solver ends a step at each of the values, or interpolates between its steps."""
     path: list[tuple[Floats, float, float, int]] = []
     arc, count = 0.0, 0
     state = field.enter(s0, rest0)
@@ -256,7 +262,7 @@ def integrated(field: LateField, eta: float, s0: float, rest0: Floats, goals: Fl
         solver.lu = OrderedLU().factor  # type: ignore[assignment]
     for goal in goals.tolist():
         while solver.t < goal:
-            solver.t_bound, solver.status = goal, "running"
+            solver.t_bound, solver.status = end if interpolated else goal, "running"
             try:
                 with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
                     warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)  # the solver then takes a shorter step
@@ -275,7 +281,8 @@ def integrated(field: LateField, eta: float, s0: float, rest0: Floats, goals: Fl
             _check_step_size(field, eta, s, solver.y)
             last, direction = direction, field.unit_gradient(s, solver.y)
             arc += float(np.linalg.norm(direction - last))
-        path.append((field.across(solver.y), field.along(solver.y), arc, count))
+        state = solver.y if solver.t == goal else solver.dense_output()(goal)
+        path.append((field.across(state), field.along(state), arc, count))
     across, along, arcs, counts = zip(*path, strict=True) if path else ([], [], [], [])
     return FlowPath(
         np.array(across).reshape(len(path), len(rest0)),

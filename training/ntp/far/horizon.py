@@ -40,8 +40,8 @@ CLOSE = 3e-5
 """Largest relative error of 1 - cos that `flow_to_one_hot` adds; otherwise more true steps are taken."""
 
 NEGLIGIBLE = 0.1
-"""The same once rounding has lost W, where the loss need not be convex: relative to the bound on the steps' own error,
-which grows by the same e^G."""
+"""The same where rounding has moved W by a step or more, and the loss need not be convex: relative to the bound on the
+steps' own error, which grows by the same e^G. States that this bound leaves unknown need no accuracy."""
 
 SETTLED = 1e-9
 """Tolerance of a state from which the asymptotic law is read, relative to its distance from W*'s line."""
@@ -217,21 +217,25 @@ def _many_edges(problem: ReducedKQ) -> bool:
 def accurate_flow(
     problem: ReducedKQ, iterate: Iterate, wanted: Sequence[int], steps: int, at_any_error: bool
 ) -> "Flow | None":
-    """The flow to one-hot attention and `LATE_SWITCH`; None if it is not `CLOSE`, nor its error `NEGLIGIBLE`."""
+    """The flow to one-hot attention and `LATE_SWITCH`; None if it is not `CLOSE` to a known state, nor `NEGLIGIBLE`."""
     from marginaudit.training.ntp.far.flow import FlowFailure
     from marginaudit.training.ntp.far.whole_flow import flow_to_one_hot
 
-    lost = iterate.direction().distance_error >= 2
-    if problem.compiled is None or (problem.gradient(iterate).concavity > 0 and not lost):
+    moved = iterate.state_error >= iterate.lr
+    if problem.compiled is None or (problem.gradient(iterate).concavity > 0 and not moved):
         return None
     try:
         found = flow_to_one_hot(problem.compiled, iterate, wanted, LATE_SWITCH, steps)
     except FlowFailure:
         return None
     own = found.discretisation + found.integration + found.rounding
-    across = np.linalg.norm(found.rest - np.outer(found.rest @ iterate.reference, iterate.reference), axis=1)
-    small = (own <= NEGLIGIBLE * found.inherited).all() if lost else (2 * own <= CLOSE * across).all()
-    return found if at_any_error or small else None
+    along = found.rest @ iterate.reference
+    across = np.linalg.norm(found.rest - np.outer(along, iterate.reference), axis=1)
+    small = 2 * own <= CLOSE * across
+    if moved:
+        lost = found.inherited >= np.hypot(iterate.lr * found.step + along, across)
+        small |= lost | (own <= NEGLIGIBLE * found.inherited)
+    return found if at_any_error or small.all() else None
 
 
 def _go_to_the_end(problem: ReducedKQ, iterate: Iterate, flow: "Flow") -> None:

@@ -137,6 +137,11 @@ def test_integration_is_a_bound_on_the_solver_s_error(monkeypatch: pytest.Monkey
     assert ATOL < RTOL
 
 
+def last_along(problem: tuple[MergedEdges, ExactReference], flow: Flow) -> float:
+    """<rho, What> at the last step."""
+    return float(flow.rest[-1] @ problem[1].unit[0])
+
+
 def test_a_start_that_is_lost_at_every_step_needs_no_second_solution() -> None:
     """The bars are those with one; a start known at the last step has it."""
     problem, eta, rows = of_dataset(DEGENERATE), eta_of(DEGENERATE), [200_000, 10**6]
@@ -146,7 +151,11 @@ def test_a_start_that_is_lost_at_every_step_needs_no_second_solution() -> None:
     assert known.distance_error[-1] < 2
     assert np.isfinite(known.integration).all()
     assert np.isinf(lost.integration).all()
-    assert (lost.rest == known.rest).all()
+    np.testing.assert_allclose(lost.rest, known.rest, rtol=0, atol=1e-5)
+    reached = (eta * rows[-1] + last_along(problem, known)) * (1 + 1e-9)
+    late = fast_forward(*problem, eta, 100_000, start, rows, start_error=reached)
+    assert np.isinf(late.integration).all()
+    assert (late.rest == known.rest).all()
     field, s = late_field.LateField(*problem), np.log(eta * np.array(rows))
     fine, coarse = (integrated(field, eta, eta * 100_000, start, s, looser) for looser in (1.0, COARSER))
     both = with_bounds(field.What, eta, lost.step, fine, coarse, 1.5 * eta * rows[-1])
@@ -154,6 +163,20 @@ def test_a_start_that_is_lost_at_every_step_needs_no_second_solution() -> None:
     np.testing.assert_array_equal(lost.distance_error, both.distance_error)
     assert np.isinf(lost.error).all()
     assert (lost.distance_error == 2).all()
+
+
+def test_states_that_no_bar_knows_are_interpolated() -> None:
+    """The solver stops at the last row alone, and the states between its steps are those with a stop at each."""
+    problem, eta, rows = of_dataset(DEGENERATE), eta_of(DEGENERATE), np.geomspace(10**5, 10**8, 200).astype(int)
+    [start] = late_steps(*problem, eta, [100_000])
+    field, s = late_field.LateField(*problem), np.log(eta * rows)
+    each, free = (
+        integrated(field, eta, eta * 100_000, start, s, 1.0, interpolated=interpolated)
+        for interpolated in (False, True)
+    )
+    assert free.solver_steps[-1] < each.solver_steps[-1] / 2
+    np.testing.assert_allclose(free.across, each.across, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(free.along, each.along, rtol=0, atol=1e-6)
 
 
 def test_an_order_found_once_serves_every_matrix_of_a_pattern() -> None:

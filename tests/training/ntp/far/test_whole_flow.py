@@ -120,20 +120,25 @@ def test_a_flow_that_fails_is_replaced_by_true_steps(monkeypatch: pytest.MonkeyP
     assert found.method.tolist() == ["steps", "flow"]
 
 
-def test_the_flow_follows_earlier_once_rounding_has_lost_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its own error bound, without that of the lost state, covers true steps."""
+def test_the_flow_follows_earlier_once_rounding_has_moved_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own error bound, without that of the moved state, covers true steps."""
     monkeypatch.setattr(horizon, "CLOSE", 0.0)
     problem, iterate = started(DATA, 200)
     assert problem.gradient(iterate).concavity > 0
     wanted = [300, 2_000, 7_000]
     follow = horizon.accurate_flow
-    for error in (0.0, 0.1 * np.linalg.norm(iterate.weights)):
-        iterate.inherited_error = float(error)
+    size = float(np.linalg.norm(iterate.weights))
+    assert iterate.lr < 0.1 * size
+    for error in (0.0, 0.9 * iterate.lr):
+        iterate.inherited_error = error
         assert follow(problem, iterate, wanted, 10**6, False) is None
-    iterate.inherited_error = float(np.linalg.norm(iterate.weights))
+    iterate.inherited_error = 0.1 * size
     found = known(follow(problem, iterate, wanted, 10**6, False))
+    assert (found.distance_error < 2).any()
     monkeypatch.setattr(horizon, "NEGLIGIBLE", 1e-6)
     assert follow(problem, iterate, wanted, 10**6, False) is None
+    iterate.inherited_error = 1e5 * size  # at no step is W known
+    assert (known(follow(problem, iterate, wanted, 10**6, False)).distance_error == 2).all()
     bound = found.discretisation + found.integration + found.rounding
     iterate.inherited_error = 0.0
     for t in wanted:
