@@ -184,11 +184,18 @@ class Folder(Sources):
 
 @dataclass(eq=False)
 class Stacked(Sources):
-    """Arrays of one file whose first axis is that of the steps; other arrays are the same at every step."""
+    """Arrays of one file whose first axis is that of the steps; other arrays are the same at every step.
+
+    Attributes
+    ----------
+    of_all : bool
+        Whether all arrays have that axis; else those of three axes or more with as many entries along the first.
+    """
 
     where: str
     tensors: Mapping[str, Tensor]
     step: NDArray[np.int64]
+    of_all: bool = False
 
     def __post_init__(self) -> None:
         self._stored: dict[str, NDArray[np.generic]] = {}
@@ -207,4 +214,4 @@ class Stacked(Sources):
         return self.where
 
     def _steps(self, tensor: Tensor) -> bool:
-        return len(tensor.shape) > 2 and tensor.shape[0] == len(self.step)
+        return self.of_all or (len(tensor.shape) > 2 and tensor.shape[0] == len(self.step))

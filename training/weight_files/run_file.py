@@ -42,6 +42,8 @@ from marginaudit.training.weight_files.tensors import Tensor, decoded
 CLOCKS = ("step", "steps")
 """Names of the array of steps, if the algorithm's own name of it is not there."""
 
+ALL_STEPS = "step_of_all"
+"""Array of steps in a file of `marginaudit.record.Recorder` with a map: the first axis of all tensors is theirs."""
 
 HALF = ("bfloat16", "float16")
 
@@ -185,6 +187,9 @@ def read_weights(
         found = _by_name(run, tensors, targets, (*known, *others), scalars)
     else:
         found = _mapped(run, rules, targets, None, tensors)
+        if ALL_STEPS in tensors:
+            arrays = {name: tensors[name].stored() for name in scalars if name in tensors}
+            found = found._replace(scalars={name: positive(run.where, arrays, name) for name in scalars})
     return found._replace(others={name: tensors[name].stored() for name in others if name in tensors})
 
 
@@ -239,10 +244,11 @@ def _mapped(
 
 def _stacked(where: str, tensors: Mapping[str, Tensor], clock: str) -> Stacked | None:
     """Arrays with a step axis, if there is an array of the steps."""
-    for name in (clock, *CLOCKS):
+    for name in (clock, *CLOCKS, ALL_STEPS):
         if name in tensors:
             step = tensors[name].stored()
-            return Stacked(where, tensors, checked_steps(f"{where}: {name}", step, step.size))
+            of_all = name == ALL_STEPS
+            return Stacked(where, tensors, checked_steps(f"{where}: {name}", step, step.size), of_all)
     return None
 
 
