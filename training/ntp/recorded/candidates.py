@@ -10,6 +10,7 @@ from scipy.optimize import nnls
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.training.departure import CLEAR, SLIGHT
+from marginaudit.training.ntp.recorded.accumulation import split_stages
 from marginaudit.training.ntp.recorded.factored import FactoredStage, by_part
 from marginaudit.training.ntp.recorded.gradients import Stage2Loss
 from marginaudit.training.ntp.recorded.rules import (
@@ -128,6 +129,7 @@ def causes(stage: Stage, run: Recorded, first: Recorded | None, i: int, frozen: 
     yield from (replace(cause, remembers=True) for cause in _by_entry(lr, one_by_one=gapless(run, 0, i + 1)))
     yield from (replace(cause, remembers=True) for cause in _momentum(lr))
     yield from _decay(lr)
+    yield from _split(stage, run, i)
     fitted = _fitted_weights(stage, run, i)
     if fitted is not None:
         words = f"the mean over other weights than {'1' if stage.number == 1 else 'pi'} (found by least squares)"
@@ -303,6 +305,24 @@ def _epsilon(stage: Stage, run: Recorded, i: int) -> float:
     length = float(np.linalg.norm(run.weights[i] - W)) / int(run.step[i] - before)
     norm = float(np.linalg.norm(_gradient(stage, run, i)))
     return norm * (stage.lr / length - 1) if length > 0 else 0.0
+
+
+def _split(stage: Stage, run: Recorded, i: int) -> Iterator[CandidateRule]:
+    """Means over micro-batches or processes of different size, averaged alike."""
+    if i == 0 or not isinstance(stage.loss, Stage2Loss) or stage.loss.classes > MOST:
+        return
+    for t, W, after in single_steps(run, i, i + 1):
+        gradients, _ = _by_class(stage.at(t), W)
+        for words, other in split_stages(stage, stage.loss, gradients, (after - W).ravel()):
+            name = f"a mean of unequal means ({words})"
+            yield CandidateRule(name, lambda stage: normalised(stage, stage.lr), stage=other, rivals="means")
+            yield CandidateRule(
+                f"{name}, gradient not normalised, and step size {{0:.4g}}",
+                gradient_descent,
+                ((stage.lr, 2 * stage.lr),),
+                stage=other,
+                rivals="means",
+            )
 
 
 def _fitted_weights(stage: Stage, run: Recorded, i: int) -> Floats | None:

@@ -105,7 +105,7 @@ class Stage2Loss:
 
     def __init__(self, dataset: Dataset) -> None:
         found = sample_classes(dataset)
-        self._dataset = dataset
+        self.dataset = dataset
         self.embed(dataset.embeddings)
         self.names = dataset.vocabulary
         self.owner, self.token, self.query = found.edge_class, found.token, found.query
@@ -159,7 +159,7 @@ class Stage2Loss:
 
     def _attending(self, keys: Callable[[list[int], int], list[int]]) -> "Stage2Loss":
         """The loss with other keys, computed from a sample's tokens and its next token; token V is zeros."""
-        data, found = self._dataset, copy(self)
+        data, found = self.dataset, copy(self)
         samples = [([data.index[x] for x in one.tokens], data.index[one.next]) for one in data.samples]
         bags = [Counter(keys(sample, y)) for sample, y in samples]
         found.embed(np.vstack([self.E, np.zeros((1, self.E.shape[1]))]))

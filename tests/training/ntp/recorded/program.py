@@ -77,18 +77,25 @@ def stage2_gradient(
     """In W_kq and in W_ov; of the samples in a batch that was ``chosen``."""
     E = data.embeddings.astype(W.dtype)
     G, G_ov = np.zeros_like(W), np.zeros_like(W_ov)
+
+    def times(A: Array, B: Array) -> Array:
+        """Matrix product, in bfloat16 under autocast."""
+        if mistake.half != "autocast":
+            return np.asarray(A @ B)
+        return rounded(rounded(A, "bfloat16") @ rounded(B, "bfloat16"), "bfloat16")
+
     counts = data.counts if chosen is None else np.bincount(chosen, minlength=data.N).tolist()
     total = sum(counts)
     for n, (sample, count) in enumerate(zip(data.samples, counts, strict=True)):
         X = E[[data.index[x] for x in attended(data, n, mistake.keys)]]
         q = E[data.index[sample.query]]
-        phi = softmax(X @ (W @ q) * W.dtype.type(mistake.scale))
-        context = X.T @ phi
-        P = softmax(W_ov @ context)
+        phi = softmax(times(X, times(W, q)) * W.dtype.type(mistake.scale))
+        context = times(X.T, phi)
+        P = softmax(times(W_ov, context))
         P[data.index[sample.next]] -= 1
         weight = mistake.weights[n] if mistake.weights else 1 / data.N if mistake.uniform else count / total
         P *= W.dtype.type(weight)
-        back = X @ (W_ov.T @ P)
+        back = times(X, times(W_ov.T, P))
         G += np.outer(X.T @ (phi * (back - phi @ back)), q) * W.dtype.type(mistake.scale)
         G_ov += np.outer(P, context)
     return G, G_ov
