@@ -52,6 +52,9 @@ Measured after 2,000 steps of stage 2, without proofs. Cosines are medians over 
 * NTP's bounds on the norm (`ntp.theorem1.norm`, `ntp.lemma6`) hold for its own optimizer alone, on section 7's data.
 * **Shown by**: [Which direction did it take?](tutorials/which-direction.md),
   [Does the theorem survive my optimizer?](tutorials/your-own-training.md).
+
+Scan and Snap's figure 4 is of another optimizer than Lemma 1's, as its section 8 says: batches of 128 sequences and
+momentum .9, not one sequence a step. [Its checkpoints](your-own-run.md#sequence-classes) are compared like any others.
 """
 
 

@@ -34,6 +34,9 @@ NUDGE = 1e-6
 EQUAL = 1e-3
 """Largest relative difference of entries counted as equal: an optimizer's epsilon moves them apart."""
 
+NEAR_MEAN = 0.1
+"""Largest relative distance of a large batch's steps from their mean: about the root of 1/B for B sequences."""
+
 BETAS = 0.9, 0.999
 """Default beta1 and beta2 of Adam."""
 
@@ -137,7 +140,7 @@ def pattern_of(
     """First pattern matched by the departing step and the next ones, with its parameter."""
     taken = [step for _, step in islice(steps(), 1 + FURTHER)]
     rows = [compare(tokens, step, rule, shown_sequence(tokens, step, rule)) for step in taken]
-    patterns = (_one_step, _by_entry, _muon, _schedule, _rounded, _batch)
+    patterns = (_one_step, _by_entry, _muon, _schedule, _rounded, _large_batch, _batch)
     found = (pattern(tokens, taken, rows, rule, compare) for pattern in patterns)
     return next((answer for answer in found if answer is not None), (None, None))
 
@@ -271,6 +274,36 @@ def _batch(tokens: Tokens, taken: list[Step], _: list[Off], rule: Rule, __: Comp
         return None
     larger = ", with momentum or a larger step size" if most > rule.lr_y * (1 + EQUAL) else ""
     return f"a batch of sequences at each step{larger}", None
+
+
+def _large_batch(tokens: Tokens, taken: list[Step], _: list[Off], __: Rule, compare: Compare) -> Answer | None:
+    """A large batch, with momentum: steps of Y near beta times the previous one plus lr times the mean step."""
+    if compare is not of_Y or len(taken) < FEWEST:
+        return None
+    means = [mean_step(tokens, step.Y.before, step.Z.before) for step in taken]
+    last = [np.zeros_like(step.Y.by) if step.last is None else step.last.Y.by for step in taken]
+    columns = np.column_stack([np.ravel(last), np.ravel(means)])
+    steps = np.ravel([step.Y.by for step in taken])
+    (beta, lr), *_ = np.linalg.lstsq(columns, steps, rcond=None)
+    off = np.linalg.norm(steps - columns @ (beta, lr)) / np.linalg.norm(steps)
+    if not (0 <= beta < 1 and lr > 0 and off < NEAR_MEAN):
+        return None
+    return f"large batches of sequences, momentum about {beta:.2g}, and step size about {lr:.2g}", None
+
+
+def mean_step(tokens: Tokens, Y: Floats, Z: Floats) -> Floats:
+    """Mean over classes of Y's step of size 1, on sequences so long that tokens occur as often as they are probable."""
+    found = np.zeros_like(Y)
+    for n, (support, P) in enumerate(zip(tokens.support, tokens.probabilities, strict=True)):
+        z = Z[tokens.query[n], support]
+        f = P * np.exp(z - z.max())
+        f /= np.linalg.norm(f)
+        logits = f @ Y[support]
+        g = -np.exp(logits - logits.max())
+        g /= -g.sum()
+        g[tokens.next[n]] += 1
+        found[support] += tokens.frequencies[n] * np.outer(f, g)
+    return found
 
 
 def _rank(step: Step) -> int:

@@ -61,7 +61,7 @@ class Rule:
 
 
 class Tokens:
-    """Indices of a dataset's classes: next token and tokens in Y, query in Z."""
+    """Indices of a dataset's classes: next token and tokens in Y, query in Z; and their probabilities."""
 
     def __init__(self, data: SequenceClasses) -> None:
         found = classes_of(data)
@@ -70,6 +70,8 @@ class Tokens:
         self.query_rows = np.array([data.index[one.query] for one in data.classes])
         self.support = np.split(rows, found.first[1:-1])
         self.summed = max(map(len, self.support))
+        self.frequencies = data.frequencies
+        self.probabilities = [np.array([one.probabilities[token] for token in one.support]) for one in data.classes]
 
     def attending(self, rows: Items[int]) -> "Tokens":
         """Copy with one more token in each class's sequences."""
