@@ -287,3 +287,26 @@ def test_python_reads_the_saved_map(own_folder: Path) -> None:
     found = marginaudit.conform("example-1", "mapped.npz", steps1=30, lr1=0.1)
     assert found.conforms
     assert found.decided == 21
+
+
+def test_checkpoints_of_adamw_on_separate_keys_and_queries(own_folder: Path, command: Command) -> None:
+    """The rule of the tensors is named: trained on the loss of eq. 1 at a given W_ov, from a random start."""
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    W_ov = torch.tensor(RNG.normal(size=(V, V)))
+    model = torch.nn.ModuleDict({name: torch.nn.Linear(V, V, bias=False).double() for name in "kq"})
+    optimizer = torch.optim.AdamW(model.parameters(), 0.02)
+    Path("run").mkdir()
+    for t in range(21):
+        torch.save({"model": {**model.state_dict(), "head": W_ov}}, f"run/iter-{t}.pth")
+        W, loss = model["k"].weight.T @ model["q"].weight, torch.zeros(())
+        for sample, weight in zip(DATA.samples, DATA.frequencies, strict=True):
+            X = torch.eye(V).double()[[DATA.index[x] for x in sample.tokens]]
+            logits = W_ov @ X.T @ torch.softmax(X @ W @ X[-1], 0)
+            loss = loss - weight * torch.log_softmax(logits, 0)[DATA.index[sample.next]]
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    rules = ("--map", "W_kq = k.weight.T @ q.weight", "--map", "W_ov = head")
+    found = command.json("conform", "example-1", "run", *rules)
+    assert found["rule"].startswith("AdamW (step size 0.02, weight decay 0.01)")
