@@ -36,7 +36,7 @@ class Answered:
     controls : entries of its controls, each with its rows
     mended : entries of its re-derived statements, each with its rows
     result : its outcome
-    data : document of the dataset of the deciding row, if the report has it
+    dataset : entry of the dataset of the deciding row, if the report has it
     """
 
     claim: Document
@@ -44,7 +44,7 @@ class Answered:
     controls: Sequence[tuple[Document, Sequence[Document]]]
     mended: Sequence[tuple[Document, Sequence[Document]]]
     result: Result
-    data: Document | None = None
+    dataset: Document | None = None
 
 
 def unanswered(text: str, reason: str) -> list[Cell]:
@@ -180,7 +180,9 @@ def bar(row: Document) -> str:
     if curve and curve["measured_bar"] and row["worst_step"] in curve["step"]:
         bar_there = curve["measured_bar"][curve["step"].index(row["worst_step"])]
         return "infinite" if bar_there is None else f"{bar_there:.3g}"
-    return "none stated" if row["repeats_within"] is None else f"{row['repeats_within']:.3g} of slack or constant"
+    if row["repeats_within"] is None:
+        return "in the detail"
+    return f"the slack, or the constant, is known to a relative {row['repeats_within']:.2g}"
 
 
 def _code(one: Answered, name: str, command: str | None) -> list[Cell]:
@@ -190,14 +192,21 @@ def _code(one: Answered, name: str, command: str | None) -> list[Cell]:
         cells.append(Cell(f"Code as run{name}", body, cuts=True))
     row = one.result.row
     if row is not None:
-        if one.data is not None:
-            data = fenced(json.dumps(one.data, ensure_ascii=False), "json")
-            cells.append(Cell(f"Data: {on_a_line(row['dataset'])}{name}", data, cuts=True))
+        if one.dataset is not None:
+            data = fenced(json.dumps(one.dataset["data"], ensure_ascii=False), "json")
+            body = f"{sizes}\n\n{data}" if (sizes := _sizes(one.dataset)) else data
+            cells.append(Cell(f"Data: {on_a_line(row['dataset'])}{name}", body, cuts=True))
         raw = {key: value for key, value in row.items() if key not in LEFT_OUT}
         lines = [f"$ {command}"] if command else []
         lines += [json.dumps(raw, ensure_ascii=False, indent=1), *_points(row["curve"])]
         cells.append(Cell(f"Raw output{name}", fenced("\n".join(lines), "output"), cuts=True))
     return cells
+
+
+def _sizes(dataset: Document) -> str:
+    """Sizes and settings of the run on a dataset, by their names in report.json."""
+    numbers = {name: value for name, value in dataset.items() if type(value) in (int, float)}
+    return ", ".join(f"{name} = {value:.10g}" for name, value in numbers.items())
 
 
 def _points(curve: Mapping[str, Any] | None) -> list[str]:
@@ -216,14 +225,17 @@ def _control(one: Answered) -> str:
     """The planted twins, and what each showed."""
     if not one.controls:
         told = "No control was audited: no planted false twin shows that this audit would notice a false statement."
-        return told + (" The outcome rests on a proof." if one.result.rule is Rule.PROVED else "")
+        return told + (" The outcome rests on a proof." if one.result.rule in (Rule.PROVED, Rule.PROVED_HERE) else "")
     lines = []
     for claim, rows in one.controls:
         noticed = [row for row in rows if row["verdict"] == Verdict.VIOLATED and row["premise"] == "met"]
         told = "violated, as it should be" if noticed else "NOT noticed"
         lines.append(f"- Planted twin `{claim['id']}`, false on purpose: {told}. {on_a_line(claim['statement'])}")
         if row := next(iter(noticed or rows), None):
-            shown = f"measured {number(row, 'measured')}, it says {says(row)}; {row['verdict']}, {evidence_text(row)}"
+            measured, stated = number(row, "measured"), says(row)
+            if stated.endswith(measured):
+                measured, stated = f"{row['measured']!r}", f"{stated.removesuffix(measured)}{row['bound']!r}"
+            shown = f"measured {measured}, it says {stated}; {row['verdict']}, {evidence_text(row)}"
             lines.append(f"  On {row['dataset']}: {shown}")
     return "\n".join(lines)
 

@@ -13,7 +13,7 @@ from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import counted, on_a_line
 from marginaudit.reports.logbook.cells import Cell, fenced, page, slug, table
 from marginaudit.reports.logbook.claim_page import Answered, claim_cells, unanswered
-from marginaudit.reports.logbook.mapping import Document, Outcome, Result, outcome_of
+from marginaudit.reports.logbook.mapping import Document, Outcome, Result, Rule, outcome_of
 from marginaudit.reports.logbook.registry import Registry, answering
 
 FOLDER = "logbook/.trackio"
@@ -41,6 +41,7 @@ class ClaimPage:
         self.text, self.answered, self.missing = text, answered, missing
         best: Result | None = min((one.result for one in answered), key=_precedence, default=None)
         self.outcome = best.outcome if best else Outcome.INCONCLUSIVE
+        self.refuted_elsewhere = best is not None and best.rule is Rule.PROVED_HERE
         self.reason = best.reason if best else f"Not checked, because {missing}."
 
     def cells(self, command: str | None) -> list[Cell]:
@@ -128,8 +129,8 @@ def _answered(document: Mapping[str, Any], claim: Document, seconds: Mapping[str
     of_claim = {row["dataset"]: seconds.get(f"{row['dataset']}: {row['claim']}", "") for row in rows}
     result = outcome_of(claim, rows, found, of_claim, proved=proved, repaired=repaired)
     deciding = result.row["dataset"] if result.row else None
-    data = next((one["data"] for one in document["datasets"] if one["name"] == deciding), None)
-    return Answered(claim, rows, controls, mended, result, data)
+    dataset = next((one for one in document["datasets"] if one["name"] == deciding), None)
+    return Answered(claim, rows, controls, mended, result, dataset)
 
 
 def _rows(document: Mapping[str, Any], claim: Document) -> list[Document]:
@@ -171,8 +172,10 @@ def _summary(document: Mapping[str, Any], pages: Sequence[ClaimPage]) -> list[Ce
         f"- Made by marginaudit {document['marginaudit']}, commit {made['commit'] or 'unknown'}; {versions}.",
         f"- Command: `{on_a_line(made['command'] or 'from Python')}`",
         "- Outcomes follow from verdicts by one table of rules; planted twins (controls) are never findings.",
-        "",
     ]
+    if elsewhere := sum(one.refuted_elsewhere for one in pages):
+        lines.append(f"- Of the verified claims, {elsewhere} are false on other datasets; their pages say on which.")
+    lines.append("")
     rows = [(f"[{one.title}](#/{one.slug})", one.outcome.value, _short(one.reason)) for one in pages]
     lines.append(table(("Claim", "Outcome", "Reason"), rows))
     bars = _bars(pages)

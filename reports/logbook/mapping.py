@@ -40,6 +40,7 @@ class Rule(StrEnum):
     CARRIED_OVER = "measured on a run that is not known to be the paper's algorithm"
     BROKEN = "broken"
     PROVED = "holds, and is proved"
+    PROVED_HERE = "holds, and is proved for this dataset alone"
     UNDECIDED = "inconclusive"
     AT_SCALE = "holds at the paper's own scale, and a control is violated"
     NO_CONTROL = "holds, but no control is violated"
@@ -59,6 +60,7 @@ OUTCOMES: Mapping[Rule, Outcome] = {
     Rule.VIOLATED_FIT_REFUTED: Outcome.FALSIFIED,
     Rule.VIOLATED_TWICE: Outcome.FALSIFIED,
     Rule.PROVED: Outcome.VERIFIED,
+    Rule.PROVED_HERE: Outcome.VERIFIED,
     Rule.AT_SCALE: Outcome.VERIFIED,
     Rule.NO_CONTROL: Outcome.TOY,
     Rule.REDUCED: Outcome.TOY,
@@ -115,7 +117,7 @@ def rule_of(claim: Document, row: Document, *, controlled: bool, second: str = "
     if verdict is Verdict.VACUOUS:
         return Rule.VACUOUS
     if proved or row["evidence"] == Evidence.PROVED:
-        return Rule.PROVED
+        return Rule.PROVED_HERE if claim["standing"] == Status.REFUTED else Rule.PROVED
     if not controlled:
         return Rule.NO_CONTROL
     return Rule.AT_SCALE if row["scale"] == "paper" else Rule.REDUCED
@@ -175,13 +177,16 @@ def _reason(rule: Rule, claim: Document, row: Document, second: str, repaired: s
     """Sentences on the outcome: rule, numbers, and for a false claim severity, repair and defence."""
     sentences = [f"{rule.value[:1].upper()}{rule.value[1:]} on {row['dataset']}: {_numbers(row)}."]
     if rule.outcome is Outcome.FALSIFIED:
-        sentences.append(f"The clause: {_sentence(claim['quotation'] or claim['statement'])}")
         severity = claim["severity"] or "not graded: this audit found it"
         sentences.append(f"Severity: {severity}.")
         sentences += [f"Second computation: {_sentence(second)}"] if second and rule is Rule.VIOLATED_TWICE else []
         mended = claim["instead"] or repaired or _condition(claim["weakest"])
         sentences.append(f"Repaired statement: {_sentence(mended)}")
         sentences.append(f"Its authors could answer: {_sentence(claim['defence'] or 'no answer is on record')}")
+        sentences.append(f"The clause: {_sentence(claim['quotation'] or claim['statement'])}")
+    elif rule is Rule.PROVED_HERE:
+        sentences.append(f"False on other datasets, {claim['severity'] or 'by a proof'}: {claim['proof'] or 'open'}.")
+        sentences.append(f"Of all datasets: {_sentence(_condition(claim['weakest']))}")
     elif rule is Rule.PROVED:
         sentences.append(f"Proof: {claim['proof'] or 'named in the detail of the row'}.")
     elif rule is Rule.REDUCED:

@@ -74,6 +74,7 @@ CASES: list[tuple[Rule, Outcome, dict[str, Any], dict[str, Any], dict[str, Any]]
     ),
     (Rule.PROVED, Outcome.VERIFIED, CLAIM, {"evidence": "proved", "scale": None}, {"controlled": False}),
     (Rule.PROVED, Outcome.VERIFIED, CLAIM, {"evidence": "exact"}, {"controlled": False, "proved": True}),
+    (Rule.PROVED_HERE, Outcome.VERIFIED, REFUTED, {"evidence": "proved"}, {}),
     (Rule.VACUOUS, Outcome.TOY, CLAIM, {"verdict": "vacuous"}, {"proved": True}),
     (Rule.AT_SCALE, Outcome.VERIFIED, CLAIM, {}, {}),
     (Rule.NO_CONTROL, Outcome.TOY, CLAIM, {}, {"controlled": False}),
