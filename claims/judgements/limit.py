@@ -43,6 +43,12 @@ FEWEST = 3
 OFF_A_DECADE = 0.1
 """Largest distance of an entry from the decade it represents, in decades."""
 
+REMAINS = 0.6
+"""Share of a distance that remains, if its fall goes on slowing, beyond which it does not tend to 0.
+
+Extrapolated from a distance like t^-a for a > 0 it is 0, from one like 1/log t a half.
+"""
+
 ALTERNATING = 0.8
 """Smallest share of alternating changes between entries in a cycle."""
 
@@ -55,7 +61,8 @@ class Limit:
     """measured(t) tends to predicted; or, with ``positive``, to some limit > 0, which should be the predicted one.
 
     A verdict needs a run whose last decade lies in the asymptotic regime. The statement holds if over the last three
-    decades the relative distance decreases each time, or is within narrow error bars, and ends below 1 %. It is
+    decades the relative distance decreases each time, or is within narrow error bars, and ends below 1 %, without
+    having stopped: extrapolated from the last decade, less than `REMAINS` of it is left beyond error bars. It is
     violated if in the last decade the distance from a stated value is beyond the error bars and does not decrease, if
     the quantity is in a cycle that does not decay, or if a quantity with a positive limit vanishes. Everything else is
     inconclusive, including runs without a prediction (NaN) unless in such a cycle.
@@ -139,8 +146,10 @@ class Limit:
         marks = [int(np.argmin(np.abs(np.log(step) - np.log(last / 10**k)))) for k in (3, 2, 1, 0)]
         seen = np.abs(np.log10(step[marks]) - np.log10(last) + np.array([3, 2, 1, 0])) < OFF_A_DECADE
         changes = False
-        if in_regime and seen.all() and _approached(distance[marks], bars[marks]):
-            verdict = Verdict.HOLDS
+        near = in_regime and seen.all() and _approached(distance[marks], bars[marks])
+        stops = near and (_elsewhere(step, distance, bars) or _stops(step, distance, bars, marks[1:]))
+        if near:
+            verdict = Verdict.INCONCLUSIVE if stops else Verdict.HOLDS
         elif in_regime and (self._vanishes(step, measured) if self.positive else _elsewhere(step, distance, bars)):
             changes = self.approach is not None and not (seen[0] and _stable(distance[marks], bars[marks]))
             verdict = Verdict.INCONCLUSIVE if changes else Verdict.VIOLATED
@@ -152,6 +161,7 @@ class Limit:
             for m in marks
         )
         wrong = " The extrapolated distance still changes, as under a wrong order." if changes else ""
+        wrong += " Its fall slows as towards another limit." if stops else ""
         cause = {
             Verdict.HOLDS: "",
             Verdict.VIOLATED: " It vanishes." if self.positive else " It has settled elsewhere.",
@@ -200,6 +210,29 @@ def _approached(distance: Floats, bars: Floats) -> bool:
     zero = (distance <= bars) & (bars <= RESOLVED)
     falls = distance[1:] + bars[1:] < (1 - SETTLED) * (distance[:-1] - bars[:-1])
     return bool((falls | zero[1:]).all() and distance[-1] + bars[-1] < NEAR)
+
+
+def _stops(step: Floats, distance: Floats, bars: Floats, decades: list[int]) -> bool:
+    """Whether more than `REMAINS` of the last distance is left beyond error bars if its fall goes on slowing.
+
+    Its fall in log t is extrapolated as a power of t, from the start, middle and end of the last decade, or from
+    ``decades`` if entries are farther apart. Distances are the largest from there on, as of an oscillation.
+    """
+    place = np.log(step)
+    near = [int(np.argmin(np.abs(place - place[-1] + k * np.log(10)))) for k in (1, 0.5, 0)]
+    near = near if len(set(near)) == len(near) else decades
+    ends = [at + int(np.argmax(distance[at:])) for at in near]
+    rest = distance[-1] - bars[-1]
+    if rest <= 0 or ends[1] == ends[2]:
+        return bool(rest > 0)
+    if ends[0] == ends[1]:
+        return False
+    width, fall, bar = np.diff(place[ends]), -np.diff(distance[ends]), bars[ends][1:] + bars[ends][:-1]
+    before, after = (fall[0] - bar[0]) / width[0], (fall[1] + bar[1]) / width[1]
+    if before <= after:
+        return bool(after * width[1] <= SETTLED * rest)
+    slowing = np.log(before / after) / width.mean()
+    return bool(rest - after * np.exp(-slowing * width[1] / 2) / slowing > REMAINS * distance[-1])
 
 
 def _stable(distance: Floats, bars: Floats) -> bool:

@@ -267,3 +267,20 @@ def test_a_slightly_wrong_order_is_not_seen() -> None:
     found = extrapolated(lambda t: of_log(t) ** 2, of_log)
     assert found.verdict is HOLDS
     assert found.measured == pytest.approx(1.9993, abs=1e-4)
+
+
+def test_a_distance_that_stops_short_of_zero_does_not_hold() -> None:
+    """Of three decades of falls, down to 1 %, the last may already end at another limit."""
+    early = np.unique(np.geomspace(1, 4000, 100).round())
+    assert off(0.005 + 1 / STEP) is OPEN
+    assert "slows" in judged(1.005 + 1 / STEP, 1.0).detail
+    assert off(1.43e-4 + np.exp(-early / 100), step=early) is OPEN
+    for fall in (1 / STEP, STEP**-0.7, np.exp(-STEP / 10), np.log(STEP + 1) ** -3.0, 1 / STEP + 0.005 * STEP**-0.3):
+        assert off(fall) is HOLDS
+    few = np.array([1, 10, 100, 1000])
+    assert (off(0.005 + 1 / few, step=few), off(1 / few, step=few)) == (OPEN, HOLDS)
+
+
+def test_a_slowing_fall_is_open_beyond_three_fifths() -> None:
+    for rest, verdict in ((0.0013, HOLDS), (0.0018, OPEN)):
+        assert off(rest + 1 / STEP) is verdict
