@@ -53,10 +53,10 @@ class Change:
 def worse(old: ReportRow, new: ReportRow, tolerance: float | None = None) -> str | None:
     """One-line reason why the new row is worse than the old one; None if it is not.
 
-    Compares premise, then verdict, where a control that is no longer violated is worse. For equal verdicts, also
-    evidence and the ratios of three numbers: ``slack`` (worse if smaller), ``constant`` (worse if larger for an upper
-    bound, smaller for a lower one) and ``informative_from`` (worse if larger). A missing number counts as worse, except
-    a slack without a ratio: see `_no_ratio`.
+    Compares premise, then verdict. A control is worse if it is no longer violated, and otherwise not compared. For
+    equal verdicts, also evidence and the ratios of three numbers: ``slack`` (worse if smaller), ``constant`` (worse if
+    larger for an upper bound, smaller for a lower one) and ``informative_from`` (worse if larger). A missing number
+    counts as worse, except a slack without a ratio: see `_no_ratio`.
 
     Parameters
     ----------
@@ -73,7 +73,12 @@ def worse(old: ReportRow, new: ReportRow, tolerance: float | None = None) -> str
 
 
 def changes(old: ReportRow, new: ReportRow, tolerance: float | None = None) -> list[Change]:
-    """Differences between two rows beyond their error bars."""
+    """Differences between two rows beyond their error bars; of a control, only in the verdict."""
+    if new.control_of:
+        was, now = old.verdict, new.verdict
+        direction: ChangeDirection = "worse" if was == Verdict.VIOLATED else "better"
+        text = f"verdict: {was} -> {now}"
+        return [Change(new.place, new.claim, "verdict", was, now, direction, text)] if was != now else []
     return [
         Change(new.place, new.claim, what, was, now, "worse" if is_worse else "better", text)
         for what, was, now, is_worse, text in (*_grades(old, new), *_numbers(old, new, tolerance))
@@ -84,10 +89,7 @@ def _grades(old: ReportRow, new: ReportRow) -> Iterator[Difference]:
     for what, scale in SCALES.items():
         was, now = str(getattr(old, what)), str(getattr(new, what))
         if was != now:
-            is_worse = scale.index(now) < scale.index(was)
-            if what == "verdict" and new.control_of:
-                is_worse = was == Verdict.VIOLATED
-            yield what, was, now, is_worse, f"{what}: {was} -> {now}"
+            yield what, was, now, scale.index(now) < scale.index(was), f"{what}: {was} -> {now}"
             return
 
 

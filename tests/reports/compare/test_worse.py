@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.claims import Claim, Finding, Series, Verdict
+from marginaudit.claims import Claim, Evidence, Finding, Series, Verdict
 from marginaudit.claims.judgements import Bounded, Decided, HiddenConstant
 from marginaudit.claims.ntp import Config
 from marginaudit.claims.row import ReportRow, row_from_document
@@ -97,6 +97,15 @@ def test_what_error_bars_hide_or_says_nothing_of_room_is_the_same(row: ReportRow
     new = replace(row, **fields)
     assert changes(row, new) == []
     assert worse(new, row) is None
+
+
+def test_a_control_is_worse_only_if_it_is_no_longer_violated() -> None:
+    control = replace(UPPER, control_of="b", verdict=Verdict.VIOLATED)
+    for clearer in ({"slack": 0.1}, {"constant": 300.0}, {"evidence": Evidence.FLOAT64}, {"informative_from": None}):
+        assert changes(control, replace(control, **clearer)) == []
+    missed = replace(control, verdict=Verdict.HOLDS)
+    assert worse(control, missed) == "verdict: violated -> holds"
+    assert [found.direction for found in changes(missed, control)] == ["better"]
 
 
 def test_numbers_are_those_of_one_verdict() -> None:
