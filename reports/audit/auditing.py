@@ -262,10 +262,10 @@ class Audit:
 
     @property
     def controls(self) -> dict[str, bool]:
-        """Whether a dataset violates each control, by id."""
+        """Whether a dataset violates each control, by id; those applicable to no dataset are left out."""
         found: dict[str, bool] = {}
         for row in self.rows:
-            if row.is_control:
+            if row.is_control and row.finding.verdict is not Verdict.NOT_APPLICABLE:
                 found[row.claim.id] = found.get(row.claim.id, False) or row.violated
         return found
 
@@ -273,10 +273,12 @@ class Audit:
     def controls_in_words(self) -> str:
         """Sentence on the controls; "" without any."""
         found = self.controls
+        unused = len({row.claim.id for row in self.rows if row.is_control} - set(found))
+        beside = f"{counted(unused, 'control')} not applicable" if unused else ""
         missed = ", ".join(name for name, noticed in found.items() if not noticed)
         notice = counted(len(found), "control notices", "controls notice")
         told = f"{sum(found.values())} of {notice} the mistake" + (f"; not {missed}" if missed else "")
-        return told if found else ""
+        return "; ".join(part for part in (told if found else "", beside) if part)
 
     @property
     def certified_in_words(self) -> str:
@@ -314,7 +316,7 @@ class Audit:
         counts = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
         names = [one.name for one in self.audited]
         counts += f"; {self.carried_over} carried over" if self.carried_over else ""
-        counts += f"; {self.controls_in_words}" if self.controls else ""
+        counts += f"; {self.controls_in_words}" if self.controls_in_words else ""
         found: dict[str, dict[str, str]] = {}
         for row in sorted(self.rows, key=lambda row: list(Verdict).index(row.finding.verdict)):
             premise = "" if row.finding.premise == "met" else f" ({row.finding.premise})"

@@ -47,12 +47,13 @@ def print_verdicts(audit: Audit, *, one_by_one: bool) -> None:
         print_line("")
     totals = ", ".join(f"{count} {verdict}" for verdict, count in audit.counts.items())
     runs = f"; {audit.carried_over} {CARRIED_OVER}" if audit.carried_over else ""
-    print_line(f"{counted(sum(audit.counts.values()), 'verdict')}: {totals}{runs}.")
+    if totals:
+        print_line(f"{counted(sum(audit.counts.values()), 'verdict')}: {totals}{runs}.")
     if violated:
         print_line(what_fails_in_words(violated))
     if audit.certified_in_words:
         print_line(f"{audit.certified_in_words}.")
-    if audit.controls:
+    if audit.controls_in_words:
         print_line(f"{audit.controls_in_words}.")
 
 

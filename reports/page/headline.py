@@ -33,7 +33,7 @@ def headline(claims: Sequence[dict[str, Any]], controls: str = "") -> str:
         parts[0] += f", from {counted(found['causes'], 'cause')}"
     if others := others_in_words(found):
         parts.append(f"others: {others}" if parts else f"failing here: {others}")
-    elif not parts:
+    elif not parts and (claims or not controls):
         parts.append(f"none of {counted(len(claims), 'statement')} fails here")
     if broken := sum(any(row["verdict"] == Verdict.BROKEN for row in claim["rows"]) for claim in claims):
         parts.append(f"{counted(broken, 'is', 'are')} broken")

@@ -93,6 +93,19 @@ def test_one_instance_is_named_as_a_dataset_and_again_by_the_command_of_the_page
     assert "<dt>Settings</dt>" not in page
 
 
+NOWHERE = """\
+from dataclasses import replace
+from marginaudit import Bounded, Claim
+INSTANCES = {"two": {"n": 2}}
+def odd(of):
+    return of.n % 2 == 1
+TRUE = Claim(id="a.true", source="s", theorem="Markov", statement="n <= 2", assumptions=(),
+             judgement=Bounded(lambda of: of.n, upper=lambda of, _: 2))
+CLAIMS = [TRUE, replace(TRUE, id="a.false", control_of="a.true", statement="n <= 1", assumptions=(odd,),
+                        judgement=Bounded(lambda of: of.n, upper=lambda of, _: 1))]
+"""
+
+
 def test_a_control_is_counted_apart(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "warmup.py"
     path.write_text(WARMUP, encoding="utf-8")
@@ -110,6 +123,17 @@ def test_a_control_is_counted_apart(command: Command, tmp_path: Path) -> None:
     assert "0 of 1 control notices the mistake; not warmup.long." in answer.out
     page = (tmp_path / "report/report.html").read_text(encoding="utf-8")
     assert page.count('violated loud">control: not noticed</span>') == 3
+
+
+def test_a_control_that_applies_nowhere_is_not_counted_as_missed(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "warmup.py"
+    path.write_text(NOWHERE, encoding="utf-8")
+    answer = command("audit", "--claims", path, "--out", tmp_path / "report")
+    assert "1 verdict: 1 holds.\n1 control not applicable." in answer.out
+    only = command("audit", "--claims", path, "--claim", "a.false", "--out", tmp_path / "alone")
+    assert "1 control not applicable." in only.out
+    assert "0 verdicts" not in only.out
+    assert ">1 control not applicable." in (tmp_path / "alone/report.html").read_text(encoding="utf-8")
 
 
 def test_a_control_noticed_on_many_instances_names_three(command: Command, tmp_path: Path) -> None:
