@@ -212,7 +212,7 @@ class Bounded:
         without = self._numbers(run, measured, self.first)
         first = without["first_violation"]
         outside = f"{without['verdict']}" + (f" from t = {first}" if first is not None else "")
-        last = position(_steps(measured).max())
+        last = position(steps_of(measured).max())
         proved = self._proved_beyond(run, start)
         changes = {
             "verdict": Verdict.HOLDS if proved else Verdict.INCONCLUSIVE,
@@ -259,7 +259,7 @@ class Bounded:
                 for side, bound in sides
             ]
         )
-        followed = (outcomes == Outcome.UNSURE) & self._proved(run, _steps(measured), sides)
+        followed = (outcomes == Outcome.UNSURE) & self._proved(run, steps_of(measured), sides)
         outcomes[followed] = Outcome.TRUE
         evidence = _evidence(measured, sides, outcomes, followed)
         vacuous = self.vacuous(run, sides)
@@ -306,8 +306,8 @@ class Bounded:
     def sides(self, run: Any, measured: Series) -> list[tuple[Side, Series]]:
         """Bounds at the entries of a measured series."""
         formulas: dict[Side, Formula | None] = {"upper": self.upper, "lower": self.lower}
-        steps = _steps(measured)
-        return [(side, _bound(f, run, steps, measured, f"the {side} bound")) for side, f in formulas.items() if f]
+        steps = steps_of(measured)
+        return [(side, bound_at(f, run, steps, measured, f"the {side} bound")) for side, f in formulas.items() if f]
 
     def vacuous(self, run: Any, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:
         """Whether the bound is outside the quantity's range, shape (sides, entries)."""
@@ -323,7 +323,7 @@ class Bounded:
         for row, (side, stated) in zip(found, sides, strict=True):
             formula = self.guaranteed if side == "upper" else self.guaranteed_lower
             if formula is not None and not _departs(run):
-                proved = _bound(formula, run, steps, stated, f"the bound that is guaranteed, {side}")
+                proved = bound_at(formula, run, steps, stated, f"the bound that is guaranteed, {side}")
                 small, large = (proved, stated) if side == "upper" else (stated, proved)
                 row[:] = compare_upper(small, large) == Outcome.TRUE
         return found
@@ -377,11 +377,12 @@ def _reach(reach: Reach, run: Any) -> float:
     return reach(run) if callable(reach) else reach
 
 
-def _steps(measured: Series) -> Steps:
+def steps_of(measured: Series) -> Steps:
+    """Steps as floats; numbers of the entries, from 0, for a series without steps."""
     return np.arange(len(measured), dtype=float) if measured.step is None else measured.step.astype(float)
 
 
-def _bound(formula: Formula, run: Any, steps: Steps, measured: Series, name: str) -> Series:
+def bound_at(formula: Formula, run: Any, steps: Steps, measured: Series, name: str) -> Series:
     """Values of a formula at the entries of a series; converted to float64 unless the series is exact or enclosed."""
     values: Any = None
     if isinstance(formula, InBalls) and measured.evidence is Evidence.CERTIFIED:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from numbers import Rational
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.claims.judgements.bounded import Values, bound_at, steps_of
 from marginaudit.claims.judgements.compare import (
     NO_INSTANCE,
     UNDERFLOW,
@@ -19,6 +21,7 @@ from marginaudit.claims.judgements.compare import (
 from marginaudit.claims.series import Measured, Series, as_floats, as_series, exact_entry
 from marginaudit.claims.verdict import Evidence, Finding, Verdict, not_applicable, weakest
 from marginaudit.orders import counted
+from marginaudit.training.iterates import with_time
 
 
 @dataclass(frozen=True)
@@ -27,14 +30,16 @@ class Equal:
 
     Attributes
     ----------
-    measure, expected : callables, run -> series, both with the same entries
+    measure : callable, run -> measured series
+    expected : callable, run -> series with the same entries, or a number for all of them
+        As a function of run and float steps, it is a formula, with values of a type allowed for bounds in `Bounded`.
     scale : callable, run -> scale of the rounding allowance, entry by entry; by default the larger of the two sides
     witness : callable, run -> witness of a violation, as plain JSON data
     note : callable, run -> additional note, or ""
     """
 
     measure: "Callable[[Any], Measured]"
-    expected: "Callable[[Any], Measured]"
+    expected: "Callable[[Any], Measured | float] | Callable[[Any, NDArray[np.float64]], Measured | Values]"
     scale: "Callable[[Any], NDArray[np.float64]] | None" = None
     witness: "Callable[[Any], Mapping[str, Any] | None]" = field(default=lambda _: None)
     note: "Callable[[Any], str]" = field(default=lambda _: "")
@@ -43,13 +48,22 @@ class Equal:
 
     def judge(self, run: Any) -> Finding:
         """Verdict on a run: equal if error bars overlap and are no wider than the allowance."""
-        left, right = as_series(self.measure(run), "measure"), as_series(self.expected(run), "expected")
+        left = as_series(self.measure(run), "measure")
         if not len(left):
             return not_applicable(NO_INSTANCE)
+        right = self.stated(run, left)
         if len(right) != len(left):
             raise ValueError(f"got {len(right)} expected values, expected {len(left)}: one for each measured")
         scale = None if self.scale is None else np.broadcast_to(self.scale(run), (len(left),))
         return self._compared(run, left, right, scale)
+
+    def stated(self, run: Any, left: Series) -> Series:
+        """The expected side: a series, a number for every entry, or the values of a formula of the steps."""
+        formula, steps = with_time(self.expected), steps_of(left)
+        found = formula(run, steps)
+        if isinstance(found, Series) or not (formula is self.expected or isinstance(found, float | Rational)):
+            return as_series(found, "expected")
+        return bound_at(lambda *_: found, run, steps, left, "expected")
 
     @np.errstate(over="ignore", invalid="ignore")  # of values near float64's ends
     def _compared(self, run: Any, left: Series, right: Series, scale: NDArray[np.float64] | None) -> Finding:

@@ -29,7 +29,8 @@ def one_entry_off(judgement: Equal) -> Equal:
     """Move one expected entry by five error bars or roundings, and by more than what may have underflowed."""
 
     def moved(at: Any) -> Series:
-        left, right = as_series(judgement.measure(at), "measure"), as_series(judgement.expected(at), "expected")
+        left = as_series(judgement.measure(at), "measure")
+        right = judgement.stated(at, left)
         value = right.value.copy()
         if value.dtype == object:
             value[-1] += 1

@@ -2,13 +2,16 @@
 
 import re
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pytest
 
 from marginaudit.claims.judgements import Equal
 from marginaudit.claims.series import Series, exact_series, series
 from marginaudit.claims.verdict import Evidence, Finding, Verdict
+from marginaudit.reports.audit.planted import one_entry_off
 
 ANY: Any = None
 
@@ -67,3 +70,26 @@ def test_the_weaker_evidence_counts_and_a_witness_only_against() -> None:
     differs = judged(exact, exact_series([2]), witness=lambda _: {"w": 1}, note=lambda _: "A part.")
     assert (differs.witness, differs.first_violation) == ({"w": 1}, None)
     assert differs.detail.endswith(" A part.")
+
+
+def test_a_number_or_a_formula_of_the_steps_is_expected() -> None:
+    step = np.array([1, 2, 4])
+    halves = replace(exact_series([Fraction(1, 2), Fraction(1, 4), Fraction(1, 16)]), step=step)
+    zeros = replace(exact_series([0, 0, 0]), step=step)
+    cases: tuple[tuple[Series, Any], ...] = (
+        (zeros, lambda _: 0),
+        (zeros, lambda _: Fraction(0)),
+        (zeros, lambda _, t: 0 * t),
+        (halves, lambda _, t: [Fraction(1, 2 ** int(k)) for k in t]),
+        (halves, lambda _, t: 0.5**t),
+        (series([0.5, 0.5], radius=0), lambda _: 0.5),
+    )
+    for measured, expected in cases:
+        judgement = Equal({ANY: measured}.__getitem__, expected)
+        assert judgement.judge(ANY).verdict is Verdict.HOLDS
+        assert one_entry_off(judgement).judge(ANY).verdict is Verdict.VIOLATED
+    floats: Any = lambda _: [0.0, 0.0, 0.0]  # noqa: E731
+    found = Equal(lambda _: halves, lambda _, t: Fraction(1, 2)).judge(ANY)
+    assert (found.verdict, found.evidence, found.first_violation) == (Verdict.VIOLATED, Evidence.EXACT, 2)
+    with pytest.raises(ValueError, match="floats need error bars"):
+        Equal(lambda _: zeros, floats).judge(ANY)
