@@ -47,7 +47,7 @@ def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding, detail: str
     if measured.verdict in FINAL:
         return {}
     if claim.decided_by is None:
-        return _as_recorded(measured, detail) if run.lengths or measured.evidence is not Evidence.FLOAT64 else {}
+        return _as_recorded(run, measured, detail) if run.lengths or measured.evidence is not Evidence.FLOAT64 else {}
     reasons = []
     for implication in claim.decided_by:
         reason = _unmet(implication, run)
@@ -58,17 +58,21 @@ def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding, detail: str
         if implication.verdict is Verdict.HOLDS:
             return _holding(claim, run, implication, measured, detail)
         return _failing(claim, run, implication, measured, detail)
-    changes = _as_recorded(measured, detail)
+    changes = _as_recorded(run, measured, detail)
     if measured.evidence is Evidence.FLOAT64:
         changes["detail"] = f"{changes.get('detail', detail)} {_why_not(claim, measured, reasons)}".strip()
     return changes
 
 
-def _as_recorded(measured: Finding, detail: str) -> dict[str, Any]:
+def _as_recorded(run: BaseRun[Any], measured: Finding, detail: str) -> dict[str, Any]:
     """Changes for a statement that holds at the recorded steps only: inconclusive."""
     if measured.verdict is not Verdict.HOLDS or not measured.left_out:
         return {}
-    detail = f"Not decided: no step from {measured.left_out} was recorded. At the recorded steps it holds: {detail}"
+    needed = "20 steps a decade" if measured.evidence is Evidence.FLOAT64 else "every step, such as at=range(1, T + 1)"
+    remedy = "" if run.lengths else f"; record {needed}"
+    detail = (
+        f"Not decided: no step from {measured.left_out} was recorded{remedy}. At the recorded steps it holds: {detail}"
+    )
     return {"verdict": Verdict.INCONCLUSIVE, "detail": detail}
 
 

@@ -125,6 +125,24 @@ def test_a_control_is_counted_apart(command: Command, tmp_path: Path) -> None:
     assert page.count('violated loud">control: not noticed</span>') == 3
 
 
+def test_a_step_left_out_is_to_be_recorded(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "halves.py"
+    path.write_text(
+        NOWHERE.replace("lambda of: of.n, upper=lambda of, _: 2", "halves, upper=lambda of, _: 2")
+        .replace("TRUE =", "def halves(of):\n    return iterate(lambda x: x / 2, Fraction(1), of.n and LAST)\nTRUE =")
+        .replace("import replace", "import replace\nfrom fractions import Fraction\nfrom marginaudit import iterate"),
+        encoding="utf-8",
+    )
+    whole, kept = path.read_text(encoding="utf-8"), {}
+    for last in ("range(1, 51)", "50"):
+        path.write_text(whole.replace("LAST", last), encoding="utf-8")
+        (kept[last],) = command.json("audit", "--claims", path, "--claim", "a.true", "--out", tmp_path / "r")[
+            "verdicts"
+        ]
+    assert [row["verdict"] for row in kept.values()] == ["holds", "inconclusive"]
+    assert "was recorded; record every step, such as at=range(1, T + 1). At" in kept["50"]["detail"]
+
+
 def test_a_control_that_applies_nowhere_is_not_counted_as_missed(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "warmup.py"
     path.write_text(NOWHERE, encoding="utf-8")
