@@ -71,7 +71,7 @@ def hunt(
         return 0
     if found.dataset is None:
         print_line(f"no counterexample to {claim} {_in_what(found)}.")
-        if not found.decided:
+        if found.tried and not found.decided:
             print_line("Every dataset tried was inconclusive: no evidence for or against the claim.")
     else:
         tried = _tried(found)
