@@ -117,7 +117,9 @@ def tighten(
     bounded(chosen)
     paper = next((paper for paper in known if paper.judges(chosen)), None)
     if paper is None:
-        raise InputError(f"claim {chosen.id}", got="a claim about instances", expected="one about a paper's datasets")
+        instead = f"; marginaudit hunt {chosen.id} searches its box" if chosen.box else ""
+        expected = f"one about a paper's datasets or worst cases{instead}"
+        raise InputError(f"claim {chosen.id}", got="a claim about instances", expected=expected)
     config = configs("tighten", [paper], papers(), given)[paper.name]
     path = out or Path(f"{chosen.id}.svg")
     beside = path.with_suffix(".nearest.json")
