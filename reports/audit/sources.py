@@ -81,7 +81,7 @@ def comparing(source: Source) -> "Callable[[RunFile, Any, Callable[[float], None
         The paper has no such comparison.
     """
     if source.paper.conformity is None:
-        expected = "a dataset of a paper that compares recorded runs with its algorithm"
+        expected = "a dataset of a paper with the method conformity, which compares recorded runs with its algorithm"
         raise InputError(source.origin, got=f"one of {source.paper.kind.name}", expected=expected)
     return partial(source.paper.conformity, source.dataset, source.origin)
 

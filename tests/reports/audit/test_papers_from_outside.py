@@ -159,7 +159,7 @@ def test_a_paper_needs_six_members(command: Command, tmp_path: Path, monkeypatch
     assert command("classify", "three-numbers").status == 0
     line = "got a dataset without recorded training, expected one with it"
     assert command.refused("train", "three-numbers").endswith(line)
-    line = "expected a dataset of a paper that compares recorded runs with its algorithm"
+    line = "expected a dataset of a paper with the method conformity, which compares recorded runs with its algorithm"
     assert command.refused("conform", "three-numbers", "none.npz").endswith(line)
 
 
