@@ -73,7 +73,7 @@ def theorem(claim: Claim, known: Mapping[str, Claim]) -> str:
 
 
 def statement_name(claim: Claim, paper: Paper, known: Mapping[str, Claim]) -> str:
-    """Display name of a statement; "" if its source names no theorem.
+    """Display name of a statement; "" if neither it nor its source names a theorem.
 
     >>> from marginaudit.reports.audit.ledger import LEDGER, PAPERS
     >>> ids = ("ntp.theorem1.direction", "ntp.prop2.corollary", "sharp.theorem1.squared")
@@ -85,7 +85,7 @@ def statement_name(claim: Claim, paper: Paper, known: Mapping[str, Claim]) -> st
     """
     name = theorem(claim, known)
     if not re.fullmatch(rf"[A-Z][a-z]+ {NUMBER}", name):
-        return ""
+        return claim.theorem
     whose, *parts = claim.id.split(".")
     kind = name.lower().partition(" ")[0]
     suffixes = ["sharper"] if form(claim, paper) == SHARPER else []

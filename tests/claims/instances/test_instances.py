@@ -16,6 +16,7 @@ from marginaudit.claims.instances.paper import INSTANCES
 from marginaudit.claims.verdict import Verdict
 from marginaudit.orders import InputError
 from marginaudit.reports.bound_constants.measure import measured
+from marginaudit.reports.page.theorems import statement_name
 from tests.command_line import Command
 
 WARMUP = '''\
@@ -104,6 +105,14 @@ TRUE = Claim(id="a.true", source="s", theorem="Markov", statement="n <= 2", assu
 CLAIMS = [TRUE, replace(TRUE, id="a.false", control_of="a.true", statement="n <= 1", assumptions=(odd,),
                         judgement=Bounded(lambda of: of.n, upper=lambda of, _: 1))]
 """
+
+
+def test_a_theorem_without_a_number_is_named_as_the_claim_says() -> None:
+    claim = Claim(
+        id="a.mine", source="s, Lemma 2", theorem="Markov", statement="", judgement=Bounded(len, upper=lambda *_: 2)
+    )
+    assert statement_name(claim, INSTANCES, {}) == "Markov"
+    assert statement_name(replace(claim, theorem=""), INSTANCES, {}) == "Lemma 2, mine"
 
 
 def test_a_control_is_counted_apart(command: Command, tmp_path: Path) -> None:
