@@ -130,4 +130,6 @@ def slow_flow(
 
 
 def _not_rerun(name: str, error: TypeError) -> ValueError:
-    return ValueError(f"{name}: the code does not run in more digits: {error_text(error)} ({error_place(error)})")
+    instead = "write np.exp for math.exp; SciPy's functions and arrays of float64 have only float64"
+    text = f"{error_text(error)} ({error_place(error)})"
+    return ValueError(f"{name}: the code does not run in more digits: {text}; {instead}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marginaudit.claims.values.reportable import FARTHEST_STEP, unreportable
+from marginaudit.claims.values.reportable import FARTHEST_STEP, Unreportable, unreportable
 from marginaudit.claims.verdict import Evidence
 from marginaudit.orders.balls import rounded
 
@@ -236,6 +236,8 @@ def as_series(found: object, name: str) -> Series:
     shape = np.shape(np.array(found, dtype=object)) or (1,)
     exact = None if isinstance(found, bool) or len(shape) > 1 else exactly(found, shape)
     if exact is None:
+        if 0 in shape:
+            raise Unreportable(f"returned no numbers as {name}, expected at least one; see `absent` of Claim")
         raise unreportable(found, name, "a Series, or Fractions, integers or balls; floats need error bars")
     return exact
 
