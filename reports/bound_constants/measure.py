@@ -36,7 +36,8 @@ KEPT_RUNS = 4
 def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | None) -> tuple[ReportRow, ReportRow]:
     """Audit a claim on a dataset: the finding, and the row to store.
 
-    The stored settings are those that differ from the defaults, and the seed if given.
+    The stored settings are those that differ from the defaults, and the dataset's seed if given, beside one of
+    the run.
 
     Raises
     ------
@@ -53,7 +54,7 @@ def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | N
     found = audited.judge(kept_run(data, asked))
     settings = finite(differences(asked, paper.config()))
     if seed is not None:
-        settings["seed"] = finite(seed)
+        settings["dataset_seed" if "seed" in settings else "seed"] = finite(seed)
     return found, _row(found, settings)
 
 

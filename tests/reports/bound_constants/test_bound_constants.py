@@ -306,6 +306,11 @@ def test_it_audits_what_the_audit_audits(tmp_path: Path) -> None:
             assert row_from_document(row.kept(), "") == row
 
 
+def test_a_seed_of_the_run_is_kept_beside_that_of_the_dataset() -> None:
+    both = measured("snap.lemma10", "snap-single", {"steps": 30, "seed": 5}, 3)[1].settings
+    assert both == {"steps": 30, "seed": 5, "dataset_seed": 3}
+
+
 def test_a_claim_about_other_data_is_refused() -> None:
     with pytest.raises(InputError, match=r"claim snap.lemma10: got a dataset of sentences, expected one that it is"):
         measured("snap.lemma10", "example-1", None, None)
