@@ -47,7 +47,7 @@ def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding, detail: str
     if measured.verdict in FINAL:
         return {}
     if claim.decided_by is None:
-        return _as_recorded(run, measured, detail) if run.lengths or measured.evidence is not Evidence.FLOAT64 else {}
+        return _as_recorded(run, measured, detail)
     reasons = []
     for implication in claim.decided_by:
         reason = _unmet(implication, run)

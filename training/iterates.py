@@ -91,6 +91,10 @@ def iterated(step: Step, start: Any, at: int | Iterable[int], measure: Step | No
     return Iterates(marks, value, error, "measured")
 
 
+WIDEST = 9 / 8
+"""Largest ratio of neighbouring steps, that up to which a bound is judged between them, but for the first steps."""
+
+
 def recorded(at: int | Iterable[int]) -> list[int]:
     """Recorded steps in order; a number stands for the last of about 20 a decade.
 
@@ -103,7 +107,12 @@ def recorded(at: int | Iterable[int]) -> list[int]:
         A step is no whole number from 0 on, or there is none.
     """
     if not isinstance(at, Iterable):
-        return list(log_spaced(_whole(at))[1:]) or [0]
+        found = [0]
+        for t in log_spaced(_whole(at))[1:]:
+            while t > max(found[-1] + 1, WIDEST * found[-1]):
+                found.append(max(found[-1] + 1, int(WIDEST * found[-1])))
+            found.append(t)
+        return found[1:] or [0]
     found = sorted({_whole(t) for t in at})
     if not found:
         raise ValueError("at: got no step, expected one or more")

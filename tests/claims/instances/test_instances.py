@@ -143,6 +143,15 @@ def test_a_step_left_out_is_to_be_recorded(command: Command, tmp_path: Path) -> 
         encoding="utf-8",
     )
     whole, kept = path.read_text(encoding="utf-8"), {}
+    assert "upper=lambda of, _: 2)" in whole
+    for last, bound in (("200", "2.0"), ("[1, 50]", "2.0")):
+        path.write_text(whole.replace("LAST", last).replace(": 2)", f": {bound})", 1), encoding="utf-8")
+        (kept[last],) = command.json("audit", "--claims", path, "--claim", "a.true", "--out", tmp_path / "r")[
+            "verdicts"
+        ]
+    assert [row["verdict"] for row in kept.values()] == ["holds", "inconclusive"]
+    assert "was recorded; record 20 steps a decade. At" in kept.pop("[1, 50]")["detail"]
+    kept.clear()
     for last in ("range(1, 51)", "50"):
         path.write_text(whole.replace("LAST", last), encoding="utf-8")
         (kept[last],) = command.json("audit", "--claims", path, "--claim", "a.true", "--out", tmp_path / "r")[
