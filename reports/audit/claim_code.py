@@ -53,9 +53,42 @@ def _text(file: str) -> str | None:
     return "".join(linecache.getlines(file)) or None
 
 
+@dataclass(frozen=True)
+class Statement:
+    """Top-level statement of a file.
+
+    Attributes
+    ----------
+    first, last : its lines, decorators included
+    defines, uses : its names
+    words : texts that are arguments of its calls
+    """
+
+    first: int
+    last: int
+    defines: tuple[str, ...]
+    uses: frozenset[str]
+    words: frozenset[str]
+
+
 @lru_cache
-def _statements(text: str) -> list[ast.stmt]:
-    return ast.parse(text).body
+def _statements(text: str) -> tuple[Statement, ...]:
+    return tuple(map(_statement, ast.parse(text).body))
+
+
+def _statement(node: ast.stmt) -> Statement:
+    inner = list(ast.walk(node))
+    calls = [one for one in inner if isinstance(one, ast.Call)]
+    arguments = [word for call in calls for word in (*call.args, *(one.value for one in call.keywords))]
+    texts = [word.value for word in arguments if isinstance(word, ast.Constant)]
+    loaded = [one.id for one in inner if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)]
+    return Statement(
+        first=_first(node),
+        last=node.end_lineno or node.lineno,
+        defines=tuple(_defined(node, inner)),
+        uses=frozenset(loaded),
+        words=frozenset(text for text in texts if isinstance(text, str)),
+    )
 
 
 def _functions(value: Any, seen: set[int]) -> Iterator[FunctionType]:
@@ -84,22 +117,22 @@ def _slice(text: str, claim: str, lines: set[int]) -> str:
     """Top-level statements at the lines or that make the claim, and those that define the names they use."""
     body = _statements(text)
     defines: dict[str, list[int]] = {}
-    for at, node in enumerate(body):
-        for name in _defined(node):
+    for at, one in enumerate(body):
+        for name in one.defines:
             defines.setdefault(name, []).append(at)
-    chosen = {at for at, node in enumerate(body) if any(_first(node) <= line <= _last(node) for line in lines)}
+    chosen = {at for at, one in enumerate(body) if any(one.first <= line <= one.last for line in lines)}
     chosen |= _makers(body, claim)
     waiting = list(chosen)
     while waiting:
-        for name in _used(body[waiting.pop()]):
+        for name in body[waiting.pop()].uses:
             new = set(defines.get(name, ())) - chosen
             chosen |= new
             waiting += new
     source, found, end = text.splitlines(), list[str](), 0
-    for node in (body[at] for at in sorted(chosen)):
-        found += [] if _first(node) == end + 1 or not end else [""]
-        found += source[_first(node) - 1 : _last(node)]
-        end = _last(node)
+    for one in (body[at] for at in sorted(chosen)):
+        found += [] if one.first == end + 1 or not end else [""]
+        found += source[one.first - 1 : one.last]
+        end = one.last
     return "\n".join(found) + "\n"
 
 
@@ -108,33 +141,16 @@ def _first(node: ast.stmt) -> int:
     return min([node.lineno, *(one.lineno for one in decorators)])
 
 
-def _last(node: ast.stmt) -> int:
-    return node.end_lineno or node.lineno
-
-
-def _defined(node: ast.stmt) -> list[str]:
+def _defined(node: ast.stmt, inner: Sequence[ast.AST]) -> list[str]:
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return [node.name]
     if isinstance(node, ast.Import | ast.ImportFrom):
         return [(one.asname or one.name).partition(".")[0] for one in node.names]
-    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+    return [one.id for one in inner if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
 
 
-def _used(node: ast.stmt) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
-
-
-def _makers(body: Sequence[ast.stmt], name: str) -> set[int]:
+def _makers(body: Sequence[Statement], name: str) -> set[int]:
     """Statements that make a claim: a call with its id, or else with the longest end of its id."""
-    while not (found := {at for at, node in enumerate(body) if _calls_with(node, name)}) and "." in name:
+    while not (found := {at for at, one in enumerate(body) if name in one.words}) and "." in name:
         name = name.partition(".")[2]
     return found
-
-
-def _calls_with(node: ast.stmt, text: str) -> bool:
-    return any(
-        isinstance(word, ast.Constant) and word.value == text
-        for call in ast.walk(node)
-        if isinstance(call, ast.Call)
-        for word in (*call.args, *(one.value for one in call.keywords))
-    )
