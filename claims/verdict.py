@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from enum import Flag, StrEnum, auto
+from functools import cache
 from typing import Any, Literal
 
 from marginaudit.claims.values.json_data import finite
@@ -100,6 +101,7 @@ def column(outputs: Output) -> dict[str, Output]:
     return {"outputs": outputs}
 
 
+@cache  # asked for each row
 def columns(row: type, output: Output) -> "tuple[Field[Any], ...]":
     """Fields of a row that are columns of an output.
 
