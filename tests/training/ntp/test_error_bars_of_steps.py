@@ -180,13 +180,13 @@ def by_hand(problem: ReducedKQ, A: float, rest: Floats, along: float = 0.0) -> B
         reach = phi_a * Phi + phi.max() * (1 - phi.max())
         q = int(edges.query[k])
         bent = 2 * A**2 * edges.frequency[k] * (1 - P[0]) * reach**2
-        # where some h_j <= 0 each flux counts with all that |u w^T + w u^T| and d d^T can be
-        size, positive = np.abs(f), h.min() > 0
+        # a Hessian is linear in its fluxes: that of the positive ones minus that of the others, turned
+        size, against, positive = np.maximum(f, 0), np.maximum(-f, 0).sum(), h.min() > 0
         tilt = Phi + math.sqrt(Phi * (phi @ h) / h.min()) - 1 if positive else 0.0
         most = min(max(tilt, 0.0) * (size.sum() + size.max()), 4 * Phi * size.sum())
-        rise = size.sum() * (1 + (Phi if positive else 4 * Phi)) + size.max() + bent
-        convex[q] = convex.get(q, 0.0) + rise
-        concave[q] = concave.get(q, 0.0) + (most if positive else size.sum() * (2 + 4 * Phi))
+        rise = size.sum() * (1 + Phi) + size.max() + bent
+        convex[q] = convex.get(q, 0.0) + rise + 4 * Phi * against
+        concave[q] = concave.get(q, 0.0) + (most if positive else 4 * Phi * size.sum()) + (2 + Phi) * against
         leading.append(phi_a)
         attention.append(Phi * (worst + lead + 3 + len(phi) / 2))
     summed = np.add(*onto_pairs(merged, np.ones(len(merged)), len(rest))).max() + np.bincount(merged.number).max()
@@ -242,7 +242,7 @@ def test_the_errors_of_a_compiled_step(name: str, A: float, spread: float, moves
 
 
 @pytest.mark.parametrize("name", REDUCED)
-@pytest.mark.parametrize("A", [0.2, 3.0])
+@pytest.mark.parametrize("A", [0.2, 3.0, 20.0])
 @pytest.mark.parametrize(("spread", "moves"), [(-1.5, 0), (0.2, 0), (0.2, 40), (14.0, 0), (100.0, 40)])
 def test_the_bounds_of_the_reduced_form(name: str, A: float, spread: float, moves: int) -> None:
     """Of the Hessian; and each flux by its margin's rounding, and by what attention and its sums make of theirs."""

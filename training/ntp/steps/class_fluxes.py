@@ -20,6 +20,7 @@ from marginaudit.training.ntp.steps.lanes import (
     two_to,
     width_of,
 )
+from marginaudit.training.ntp.steps.underflow import TINY
 
 LARGEST_A = 300.0
 """Largest A with exp(2 A) in float64; beyond, powers are relative to the largest of their class."""
@@ -151,14 +152,18 @@ def far_apart(
 
 
 @compiled_contracted
-def take_fluxes(phi: Floats, led: Floats, many: Any, lifted: Any, scale: Any, one: Any) -> Any:
-    """Write the fluxes phi_j h_j times ``scale`` into ``phi``; return the largest without ``scale``."""
-    heaviest = 0.0 * one
+def take_fluxes(phi: Floats, led: Floats, many: Any, lifted: Any, scale: Any, one: Any) -> tuple[Any, Any]:
+    """Write the fluxes phi_j h_j times ``scale`` into ``phi``.
+
+    Returns the largest, at least 0, and minus the sum of the negative ones, both without ``scale``.
+    """
+    heaviest, against = 0.0 * one, 0.0 * one
     for k in range(NONE, many, width_of(one)):
         f = load(phi, k, one) * lifted + load(led, k, one)
         heaviest = larger(f, heaviest)
+        against = against - smaller(f, 0.0)
         store(phi, k, f * scale)
-    return heaviest
+    return heaviest, against
 
 
 @compiled_contracted
@@ -170,15 +175,21 @@ def eigenvalues(
     rivals: Any,
     h: Any,
     weighted: Any,
-    sizes: Any,
+    against: Any,
     biggest: Any,
     scale: Any,
 ) -> tuple[Any, Any]:
-    """Bounds on the largest and minus the smallest eigenvalue of each class's Hessian; see `ReducedKQ`."""
+    """Bounds on the largest and minus the smallest eigenvalue of each class's Hessian; see `ReducedKQ`.
+
+    ``against`` is minus the sum of the negative fluxes.
+    """
     reach = phi_a * Phi + largest * (1 - largest)
+    sizes = weighted * scale + against
     convex = sizes * (1 + Phi) + biggest + 2 * A * (scale * reach * reach) * rivals
-    tilt = larger(Phi + root(Phi * weighted / h) - 1, 0.0)
-    return convex, smaller(tilt * (sizes + biggest), 4 * Phi * sizes)
+    # without limit where some h_j <= 0
+    tilt = larger(Phi + root(Phi * weighted / larger(h, TINY * weighted)) - 1, 0.0)
+    concave = smaller(tilt * (sizes + biggest), 4 * Phi * sizes)
+    return convex + 4 * Phi * against, concave + (2 + Phi) * against
 
 
 @compiled_contracted
@@ -192,7 +203,7 @@ def class_fluxes(
     one: Any,
     flux: Floats,
     hessian: Floats,
-) -> tuple[float, float, float]:
+) -> tuple[float, float]:
     """The fluxes of `ReducedKQ.token_gradient`, summed over merged edges.
 
     Parameters
@@ -208,7 +219,7 @@ def class_fluxes(
     one : lanes or float
         The number 1 for each class of a block.
     flux : (merged edges,) array
-        The sums of pi phi_j h_j exp(A).
+        The sums of pi phi_j h_j exp(A), signed.
     hessian : (tokens, 2) array
         By query, bounds on the largest and minus the smallest eigenvalue of the Hessian, in the unit of the fluxes.
 
@@ -216,16 +227,14 @@ def class_fluxes(
     -------
     attention : float
         Bound on the rounding error of attention, in units of EPS.
-    lowest : float
-        The least h_j exp(A) over its class's factor; the other results are valid only if it is positive.
     leading : float
-        The least phi_a. A class's fluxes, all terms of h_j taken absolute, add up to 1 / phi_a times the fluxes.
+        The least phi_a. A class's fluxes, all terms of h_j taken absolute, add up to 1 / phi_a times the signed sum.
     """
     flux[:] = 0.0
     hessian[:] = 0.0
     phi, led = np.empty(blocks.size.max() * LANES), np.empty(blocks.size.max() * LANES)
     up, down = np.empty(LANES), np.empty(LANES)
-    attention, lowest, leading = 0.0 * one, inf * one, 1.0 * one
+    attention, leading = 0.0 * one, 1.0 * one
     back, width = exp(-A), width_of(one)
     edge = row = NONE
     for d in blocks.size:
@@ -243,13 +252,14 @@ def class_fluxes(
         sunk = Phi * rivals + leads
         lifted = rivals - sunk
         h, weighted = least + lifted, phi_a * sunk
-        biggest = take_fluxes(phi, led, many, lifted, scale, one) * scale
+        biggest, against = take_fluxes(phi, led, many, lifted, scale, one)
         for k in range(many):
             flux[blocks.number[edge + k]] += phi[k]
-        lowest = smaller(h, lowest)
         attention = larger(Phi * (lost + d / 2), attention)
         leading = smaller(phi_a, leading)
-        convex, concave = eigenvalues(A, Phi, phi_a, largest, rivals, h, weighted, weighted * scale, biggest, scale)
+        convex, concave = eigenvalues(
+            A, Phi, phi_a, largest, rivals, h, weighted, against * scale, biggest * scale, scale
+        )
         store(up, NONE, convex)
         store(down, NONE, concave)
         for c in range(width):
@@ -258,7 +268,7 @@ def class_fluxes(
             hessian[asked, 1] += down[c]
         edge += many
         row += width
-    return largest_of(attention), -largest_of(0 - lowest), -largest_of(0 - leading)
+    return largest_of(attention), -largest_of(0 - leading)
 
 
 @compiled_contracted

@@ -1,8 +1,7 @@
 """The step of `ReducedKQ` compiled: the same formulas, many steps at a time, in place on an `Iterate`.
 
 Importing this module imports numba. The kernel stops, and hands over to the NumPy form, where rounding hides the
-gradient or a step is out of its range: a margin of W_kq below `LEAST_MARGIN`, or some h_j <= 0 (only early, without
-Assumption 3).
+gradient or a margin of W_kq is below `LEAST_MARGIN`.
 """
 
 from collections.abc import Callable
@@ -118,7 +117,7 @@ def onto_pairs(flux: Floats, off: Floats, winner: Any, loser: Any, gradient: Flo
         s0 = s1 = 0.0
         while e < len(winner) and winner[e] == a:
             b = loser[e]
-            error = flux[e] * off[e]
+            error = abs(flux[e]) * off[e]
             gradient[0, b] += flux[e]
             gradient[1, b] += error
             s0 += flux[e]
@@ -199,10 +198,11 @@ def evaluate(moves: float, walk: IterateArrays, arrays: LossArrays, scratch: Scr
     """The gradient after a number of moves, not necessarily whole, its entries in ``scratch``.
 
     Rounding. The error of a flux is that of its margin, plus ``inexact`` times the absolute terms of h_j, which add up
-    in each class to its fluxes over phi_a. The latter part is e_a at each optimal token, in norm at most ``inexact``
-    times that of the gradient there over the least phi_a; at the other tokens of a query it is at most the sum of its
-    e_a, so root of k times their norm for k optimal tokens. ``shared`` is root of 1 + the largest k. ``one`` is as in
-    `class_fluxes`.
+    in each class to the sum of its signed fluxes over phi_a: (sum of P_j phi_j + Phi sum of P_z) on both sides. The
+    latter part is e_a at each optimal token, in norm at most ``inexact`` times that of the fluxes' sums there over the
+    least phi_a, reduced by the rounding of it and of signed sums; at the other tokens of a query it is at most the sum
+    of its e_a, so root of k times their norm for k optimal tokens. ``shared`` is root of 1 + the largest k. ``one`` is
+    as in `class_fluxes`.
     """
     A, blocks = arrays.A, arrays.blocks
     x, off, flux, gradient, hessian = scratch
@@ -221,17 +221,16 @@ def evaluate(moves: float, walk: IterateArrays, arrays: LossArrays, scratch: Scr
     else:
         lost = rounding + lead + 3
         shift = largest_rise(x, A, blocks, one) if A > LARGEST_A else 0.0
-        attention, lowest, leading = class_fluxes(x, lost, A, shift, arrays.labels, blocks, one, flux, hessian)
-        if not lowest > 0:
-            return OUT_OF_RANGE
+        attention, leading = class_fluxes(x, lost, A, shift, arrays.labels, blocks, one, flux, hessian)
         of_A = (4 * A + 2) * attention
     together, winners = onto_pairs(flux, off, arrays.winner, arrays.loser, gradient)
     curvature, concavity = (2 * together, 0.0) if one_hot else (hessian[:, 0].max(), hessian[:, 1].max())
     norm = root_of_squares(gradient[0])
     lost_A = EPS * of_A > LOST
     inexact = blocks.size.max() + 14 + arrays.summed + (0.0 if lost_A else of_A)
+    leading -= 2 * EPS * inexact
     relative = root_of_squares(gradient[1]) / norm + inexact / leading * arrays.shared * sqrt(winners) / norm
-    if not (isfinite(norm) and EPS * relative < 1):
+    if not (leading > 0 and isfinite(norm) and EPS * relative < 1):
         return OUT_OF_RANGE
     log_norm = log(norm) + arrays.log_A + (shift - A) - (lead + least if one_hot else 0.0)
     return Evaluated(norm, log_norm, relative, lost_A, curvature, concavity, lead + least, one_hot, together)

@@ -79,7 +79,12 @@ class ReducedKQ(CommonMargin):
     The first term is positive semidefinite. For f_j > 0, y_j = d_j^T x: (sum f y)(sum phi y) is, in the norm
     sum f y^2, a form with the eigenvalue (sum phi + root of (sum f)(sum phi^2 / f)) / 2, so M >= 0 where
     Phi + root(Phi sum(phi h) / min h) <= 1, Phi = sum phi; otherwise the excess over 1 times the largest
-    eigenvalue of sum f d d^T, which is at most sum f + max f, bounds minus its smallest one.
+    eigenvalue of sum f d d^T, which is at most sum f + max f, bounds minus its smallest one. The
+    largest is at most (1 + Phi) sum f + max f, as |u| |w| - u.w <= Phi sum f.
+
+    M is linear in f: for signed fluxes it is M(f+) - M(f-) of their positive and negative parts. With
+    |u w^T + w u^T| <= 4 Phi sum f, the part f- adds 4 Phi sum f- to the bound on the largest eigenvalue of M(f+), and
+    (2 + Phi) sum f- to that on minus the smallest, 4 Phi sum f+.
 
     Source: eq. 6 of arXiv 2409.17335.
 
@@ -250,18 +255,19 @@ class ReducedKQ(CommonMargin):
         """Bounds on the largest and minus the smallest eigenvalue of each class's Hessian, in flux units."""
         first = self.edges.first[:-1]
         Phi, largest = np.add.reduceat(phi, first, axis=1), np.maximum.reduceat(phi, first, axis=1)
-        size = np.add.reduceat(np.abs(flux), first, axis=1)
-        largest_flux = np.maximum.reduceat(np.abs(flux), first, axis=1)
+        size = np.add.reduceat(np.maximum(flux, 0), first, axis=1)
+        against = np.add.reduceat(np.maximum(-flux, 0), first, axis=1)
+        largest_flux = np.maximum.reduceat(np.maximum(flux, 0), first, axis=1)
         least = np.minimum.reduceat(h, first, axis=1)
         positive = least > 0
         uneven = np.add.reduceat(phi * h, first, axis=1) / np.where(positive, np.maximum(Phi * least, TINY), np.inf)
         tilt = Phi * (1 + np.sqrt(np.maximum(uneven, 0)))
         tilted = np.minimum(np.maximum(tilt - 1, 0) * (size + largest_flux), 4 * Phi * size)
-        concave = np.where(positive, tilted, size * (2 + 4 * Phi))
+        concave = np.where(positive, tilted, 4 * Phi * size) + (2 + Phi) * against
         reach = 2 * (phi_a * Phi + largest * (1 - largest)) ** 2
         with np.errstate(divide="ignore"):
             decided = np.exp(log_of_A + np.log(reach))
-        return size * (1 + np.where(positive, Phi, 4 * Phi)) + largest_flux + decided, concave
+        return size * (1 + Phi) + largest_flux + decided + 4 * Phi * against, concave
 
     def _onto_pairs(self, flux: Floats, *, signed: bool) -> Floats:
         merged, pairs = self.merged, len(self.classes.key)

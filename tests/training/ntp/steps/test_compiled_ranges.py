@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.orders.ntp import Dataset, Sample
+from marginaudit.orders.ntp import Dataset, Sample, broken, free_dataset
 from marginaudit.training.ntp.steps import class_fluxes, compiled
 from marginaudit.training.ntp.steps.class_fluxes import SMALL as SMALL_EXPONENT
 from marginaudit.training.ntp.steps.class_fluxes import exp_of, exp_of_small, expm1_of, expm1_of_small
 from marginaudit.training.ntp.steps.compiled import SUMMED, CompiledSteps, root_of_squares
-from tests.training.ntp.problems import WITH_SLACK, assert_same, both, reduced
+from marginaudit.training.ntp.steps.iterate import EPS
+from marginaudit.training.ntp.steps.underflow import LEAST_MARGIN
+from tests.training.ntp.naive import exact_gradient, hessian
+from tests.training.ntp.problems import WITH_SLACK, assert_same, both, dense, reduced
 
 
 def interpreted(kernel: Any) -> Any:
@@ -33,6 +36,36 @@ def test_signed_fluxes() -> None:
     assert slow.local_error <= fast.local_error <= 1.1 * slow.local_error
     assert fast.log_growth == pytest.approx(slow.log_growth, rel=1e-9, abs=0)
     assert problem.gradient(slow).value[2] > 0
+
+
+@pytest.mark.parametrize("lanes", [True, False])
+@pytest.mark.parametrize("A", [8.0, 40.0, 301.0])
+def test_the_bars_of_signed_fluxes(A: float, lanes: bool) -> None:
+    """The kernel's gradient against 6,000 bits and its Hessian's bounds, on random data with fluxes of both signs."""
+    signed = 0
+    for seed in range(4):
+        data = broken(free_dataset(V=6, N=9, L=9, seed=seed, max_count=4), "optimal_majority")
+        problem, start = reduced(data, A, exact=False)
+        kernel = CompiledSteps(problem, lanes=lanes)
+        rng = np.random.default_rng(seed)
+        only_losers = np.setdiff1d(problem.merged.loser, problem.merged.winner)
+        for spread in (0.0, 0.5, 1.4):
+            rest = np.clip(rng.normal(size=start.high.shape), LEAST_MARGIN / 3, -LEAST_MARGIN / 3) * spread
+            found, gradient = kernel.gradient_at(0.0, start, rest)
+            assert found.norm > 0
+            signed += bool((gradient[only_losers] < 0).any())
+            B, S = dense(data, A, rest)
+            log_norm, unit = exact_gradient(data, B, S)
+            bar = EPS * found.relative
+            assert np.linalg.norm(gradient / found.norm - unit) <= bar < 1e-9
+            assert found.log_norm == pytest.approx(log_norm, rel=0, abs=2 * bar + 1e-13)
+            eigenvalues = np.linalg.eigvalsh(hessian(data, problem.classes, B, rest))
+            scale = np.exp(found.log_norm) / found.norm
+            noise = 1e-13 * A
+            assert eigenvalues[-1] <= found.curvature * scale * (1 + 1e-9) + noise
+            assert -eigenvalues[0] <= found.concavity * scale * (1 + 1e-9) + noise
+            assert found.concavity * scale <= 30 * abs(eigenvalues).max() + noise
+    assert signed >= 3
 
 
 def test_margins_far_below_zero() -> None:
