@@ -8,7 +8,7 @@ from tests.command_line import Command
 from tests.pages import ROOT, script
 
 CLAIMS = ROOT / "examples" / "first_order" / "claims.py"
-BOXES = tuple(script("claims", "examples/first_order").BOXES)
+NAMES = tuple(theorem.name for theorem in script("theorems", "examples/first_order").THEOREMS)
 
 
 @pytest.mark.timeout(600)
@@ -47,7 +47,7 @@ def test_a_hunt_outside_the_assumption_finds_the_simplest_step(
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", BOXES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_hunt_in_the_box_of_a_theorem_refutes_its_control_alone(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
