@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol
 
-from marginaudit.claims.run import NEIGHBOURS, BaseRun
+from marginaudit.claims.run import BaseRun
 from marginaudit.claims.standing import Implication, Standing, Status, require_proof
 from marginaudit.claims.verdict import NO_NUMBERS, Evidence, Finding, Verdict
 
@@ -47,8 +47,7 @@ def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding, detail: str
     if measured.verdict in FINAL:
         return {}
     if claim.decided_by is None:
-        own_steps = not run.lengths and run.between > NEIGHBOURS
-        exempt = own_steps and measured.evidence is Evidence.FLOAT64
+        exempt = run.own_steps and measured.evidence is Evidence.FLOAT64
         return {} if exempt else _as_recorded(run, measured, detail)
     reasons = []
     for implication in claim.decided_by:

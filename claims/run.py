@@ -9,6 +9,7 @@ from marginaudit.claims.predicates import Predicate, checked
 from marginaudit.claims.verdict import Evidence, Finding
 from marginaudit.orders import Assumption, Data, InputError, Kind
 from marginaudit.orders.notebook import html_table, in_json
+from marginaudit.training.schedule import NEIGHBOURS
 
 D = TypeVar("D", bound=Data)
 
@@ -52,10 +53,6 @@ class _OfInit:
             return self
         expected = "super().__init__(dataset, progress) as its first line"
         raise InputError(f"{owner.__qualname__}.__init__", got="no call of super().__init__", expected=expected)
-
-
-NEIGHBOURS = 9 / 8
-"""Largest ratio of neighbouring steps if 20 a decade are recorded; between those farther apart anything may happen."""
 
 
 class BaseRun(Generic[D]):
@@ -135,6 +132,11 @@ class BaseRun(Generic[D]):
     def lengths(self) -> tuple[int, ...]:
         """Number of steps of each stage, if the settings chose the recorded steps; else ()."""
         return ()
+
+    @property
+    def own_steps(self) -> bool:
+        """Whether the run chose the recorded steps: not its settings, and not the author of an instance."""
+        return not self.lengths and self.subject is self
 
     @property
     def carried_over(self) -> bool:

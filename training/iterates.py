@@ -19,7 +19,7 @@ import numpy as np
 
 from marginaudit.orders.balls import rounded
 from marginaudit.training.digits import Digits, Enclosed, Undecided
-from marginaudit.training.schedule import log_spaced
+from marginaudit.training.schedule import NEIGHBOURS, log_spaced
 
 if TYPE_CHECKING:
     import flint
@@ -91,10 +91,6 @@ def iterated(step: Step, start: Any, at: int | Iterable[int], measure: Step | No
     return Iterates(marks, value, error, "measured")
 
 
-WIDEST = 9 / 8
-"""Largest ratio of neighbouring steps, that up to which a bound is judged between them, but for the first steps."""
-
-
 def recorded(at: int | Iterable[int]) -> list[int]:
     """Recorded steps in order; a number stands for the last of about 20 a decade.
 
@@ -109,8 +105,8 @@ def recorded(at: int | Iterable[int]) -> list[int]:
     if not isinstance(at, Iterable):
         found = [0]
         for t in log_spaced(_whole(at))[1:]:
-            while t > max(found[-1] + 1, WIDEST * found[-1]):
-                found.append(max(found[-1] + 1, int(WIDEST * found[-1])))
+            while t > max(found[-1] + 1, NEIGHBOURS * found[-1]):
+                found.append(max(found[-1] + 1, int(NEIGHBOURS * found[-1])))
             found.append(t)
         return found[1:] or [0]
     found = sorted({_whole(t) for t in at})

@@ -7,6 +7,9 @@ import numpy as np
 
 PER_DECADE = 20
 
+NEIGHBOURS = 9 / 8
+"""Largest ratio of neighbours among `PER_DECADE` steps a decade; between steps farther apart anything may happen."""
+
 
 def log_spaced(steps: int) -> tuple[int, ...]:
     """0, every small step, about 20 a decade, and the last.

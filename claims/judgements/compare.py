@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.claims.run import NEIGHBOURS
 from marginaudit.claims.series import Series, is_exact, position_text
 from marginaudit.claims.verdict import LEAST, Curve, Evidence, weakest
+from marginaudit.training.schedule import NEIGHBOURS
 
 if TYPE_CHECKING:
     import flint
@@ -220,13 +220,13 @@ def unseen(
     """First range of training steps that a statement covers without a measurement, or "".
 
     The search goes from ``first``, or the first measured step, to the run's end if the settings chose the recorded
-    steps, else to the last measured step. For float64 evidence, recorded steps represent those between them, up to the
-    ratio ``between`` of the run, or `NEIGHBOURS`; for other evidence, only themselves.
+    steps, else to the last measured step. For float64 evidence, recorded steps represent those between them: up to a
+    decade if the run chose them, else up to its ratio ``between``, or `NEIGHBOURS`; for others, only themselves.
     """
     lengths = getattr(run, "lengths", ())
     if measured.step is None or measured.clock != "t":
         return ""
-    reach = getattr(run, "between", NEIGHBOURS)
+    reach = DECADE if getattr(run, "own_steps", False) else getattr(run, "between", NEIGHBOURS)
     if evidence is not Evidence.FLOAT64:
         reach = 1.0
     elif reach >= DECADE:

@@ -174,7 +174,8 @@ def _summary(document: Mapping[str, Any], pages: Sequence[ClaimPage]) -> list[Ce
         "- Outcomes follow from verdicts by one table of rules; planted twins (controls) are never findings.",
     ]
     if elsewhere := sum(one.refuted_elsewhere for one in pages):
-        lines.append(f"- Of the verified claims, {elsewhere} are false on other datasets; their pages say on which.")
+        are = counted(elsewhere, "is", "are")
+        lines.append(f"- Of the verified claims, {are} false on other datasets, as their pages say.")
     lines.append("")
     rows = [(f"[{one.title}](#/{one.slug})", one.outcome.value, _short(one.reason)) for one in pages]
     lines.append(table(("Claim", "Outcome", "Reason"), rows))

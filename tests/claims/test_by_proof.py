@@ -13,6 +13,7 @@ from marginaudit.claims.judgements import Bounded
 from marginaudit.claims.ntp import Config, Run
 from marginaudit.claims.paper import Paper
 from marginaudit.claims.run import BaseRun
+from marginaudit.claims.series import Series, series
 from marginaudit.claims.snap import ClassConfig, ClassRun
 from marginaudit.claims.standing import OPEN, Implication, Severity, Status, proved, unsettled
 from marginaudit.claims.verdict import Curve, Evidence, Finding, Verdict
@@ -24,6 +25,7 @@ from marginaudit.reports.audit.auditing import audited
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.training.schedule import log_spaced
 from tests.pages import ROOT
 from tests.papers import changed
 
@@ -246,3 +248,19 @@ def test_an_implication_from_what_is_not_proved_is_refused() -> None:
 def test_an_implication_in_words() -> None:
     assert str(Implication(sources=("a", "b"), condition="c", proof="p")) == "a, b, as c (p)"
     assert str(Implication(sources=(), proof="p")).endswith(" (p)")
+
+
+@pytest.mark.parametrize("unproved", [(), (Implication(sources=(), proof="p", unmet=lambda _: "it fails"),)])
+@pytest.mark.parametrize(("at", "verdict"), [(None, Verdict.HOLDS), ([1, 10, 100], Verdict.INCONCLUSIVE)])
+def test_the_steps_of_a_run_stand_for_those_between_and_few_chosen_ones_do_not(
+    at: list[int] | None, verdict: Verdict, unproved: tuple[Implication, ...]
+) -> None:
+    """A run's own steps leave out t = 12."""
+
+    def steps(run: Any) -> Series:
+        step = np.array([t for t in run.config.at or log_spaced(100) if t > 0])
+        return series(np.ones(len(step)), radius=0, step=step)
+
+    mine = Claim(id="mine", source="", statement="", assumptions=(), judgement=Bounded(steps, lambda *_: 2.0))
+    mine = decided_by(mine, unproved) if unproved else mine
+    assert mine.judge(example(Config(steps1=100, steps2=100, at=at))).verdict is verdict

@@ -149,8 +149,13 @@ def test_a_planted_twin_is_no_finding(command: Command) -> None:
 
 
 def test_the_default_papers(command: Command) -> None:
-    chosen = ("--claim", "ntp.corollary1*", "--claim", "ntp.theorem1.*", "--claim", "snap.lemma*")
-    assert command("audit", "example-1", "snap-single", *chosen, "--export", "logbook", "--out", "out").status == 0
+    chosen = [
+        word
+        for name in ("ntp.corollary1*", "ntp.theorem1.*", "ntp.gradient.ov", "snap.lemma*")
+        for word in ("--claim", name)
+    ]
+    more = ("--controls", "--export", "logbook", "--out", "out")
+    assert command("audit", "example-1", "snap-single", *chosen, *more).status == 0
     found = texts(Path("out/logbook"))
     assert max(len(text.encode()) for text in found.values()) <= LONGEST_PAGE
     upper = next(text for name, text in found.items() if name.endswith("ntp-corollary1-upper"))
@@ -163,7 +168,37 @@ def test_the_default_papers(command: Command) -> None:
         "violated (exact) on 1 dataset",
     ):
         assert part in upper
+    assert "- Of the verified claims, 1 is false on other datasets, " in found["executive-summary"]
+    gradient = next(text for name, text in found.items() if name.endswith("ntp-gradient-ov"))
+    assert "lr1 = 0.1, lr2 = 0.025, steps1 = 900, " in gradient
+    measured, stated = re.findall(r"measured (\S+), it says equal to (\S+);", gradient)[0]
+    assert measured != stated
     assert [name for name in found if "rederived" in name or "any-" in name] == []
+
+
+def test_a_repaired_statement_is_one_that_holds(command: Command) -> None:
+    """A re-derived statement that is violated, too, is on the page with its verdicts, and no repair."""
+    more = """
+from dataclasses import replace
+
+from marginaudit.claims.quotation import rederived
+
+CLAIMS += tuple(
+    replace(
+        CLAIMS[0],
+        id=f"mine.{name}",
+        statement=name,
+        source_words=rederived("mine.false"),
+        judgement=Bounded(factor, upper=lambda *_, most=most: most),
+    )
+    for name, most in (("wrong", 0), ("right", 9))
+)
+"""
+    Path("mine.py").write_text(CLAIMS + more, encoding="utf-8")
+    command("audit", "--claims", "mine.py", "--export", "logbook", "--out", "out")
+    false = texts(Path("out/logbook"))["claim-1-mine-false"]
+    assert "Repaired statement: right." in false
+    assert "- `mine.wrong`: wrong" in false
 
 
 def test_a_long_page_is_cut_in_its_longest_block() -> None:
