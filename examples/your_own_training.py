@@ -4,7 +4,7 @@ Usage: python your_own_training.py [FOLDER]
 
 Stage 2 (W_kq, arXiv 2409.17335, eq. 1) on the data of its section 7 from W_kq = 0 for 2,000 steps, each run into
 FOLDER/NAME.npz; W_ov is that of Algorithm 1 after 900 steps. Each optimizer is a generator of W_kq after 0, 1, 2, ..
-steps, with the default constants of PyTorch. `which_direction.py` compares the directions.
+steps, with the default constants of PyTorch, Muon without weight decay. `which_direction.py` compares the directions.
 """
 
 import sys
@@ -42,9 +42,8 @@ def gradient_of(data: Dataset) -> Gradient:
         attention = softmax(np.where(shown, W_kq.ravel()[place], -np.inf))
         errors = softmax(np.einsum("nl,nlv->nv", attention, logits_of)) - answers
         slopes = np.einsum("nv,nlv->nl", data.frequencies[:, None] * errors, logits_of)
-        differences = (
-            slopes[:, :, None] - slopes[:, None, :]
-        )  # `slopes` minus their mean would cancel near one-hot attention
+        # `slopes` minus their mean would cancel near one-hot attention
+        differences = slopes[:, :, None] - slopes[:, None, :]
         scores = attention * np.einsum("nlk,nk->nl", differences, attention)
         total: Weights = np.bincount(place.ravel(), scores.ravel(), minlength=data.V**2).astype(float)
         return total.reshape(data.V, data.V)

@@ -251,9 +251,9 @@ def test_an_implication_in_words() -> None:
 
 
 @pytest.mark.parametrize("unproved", [(), (Implication(sources=(), proof="p", unmet=lambda _: "it fails"),)])
-@pytest.mark.parametrize(("at", "verdict"), [(None, Verdict.HOLDS), ([1, 10, 100], Verdict.INCONCLUSIVE)])
+@pytest.mark.parametrize(("at", "verdict"), [(None, Verdict.HOLDS), ((1, 10, 100), Verdict.INCONCLUSIVE)])
 def test_the_steps_of_a_run_stand_for_those_between_and_few_chosen_ones_do_not(
-    at: list[int] | None, verdict: Verdict, unproved: tuple[Implication, ...]
+    at: tuple[int, ...] | None, verdict: Verdict, unproved: tuple[Implication, ...]
 ) -> None:
     """A run's own steps leave out t = 12."""
 

@@ -97,8 +97,6 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Proje
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # test files change within a second
     for name in ("CI", "BUILD_NUMBER"):  # where they are set, pytest repeats whole messages in its summary
         monkeypatch.delenv(name, raising=False)
-    for name in ("claims", "margins", "orders", "reports", "training"):  # as an example's script may be called
-        monkeypatch.delitem(sys.modules, name, raising=False)
     made = Project(pytester)
     made.found()
     return made
