@@ -9,7 +9,6 @@ from marginaudit.claims.predicates import Predicate, checked
 from marginaudit.claims.verdict import Evidence, Finding
 from marginaudit.orders import Assumption, Data, InputError, Kind
 from marginaudit.orders.notebook import html_table, in_json
-from marginaudit.training.schedule import NEIGHBOURS
 
 D = TypeVar("D", bound=Data)
 
@@ -64,14 +63,15 @@ class BaseRun(Generic[D]):
 
     Attributes
     ----------
-    between : float
-        Largest ratio of neighbouring recorded steps, chosen by settings, that represent the steps between them.
+    between : float or None
+        Largest ratio of neighbouring recorded steps, chosen by settings, that represent the steps between them; None
+        for `marginaudit.training.schedule.NEIGHBOURS`.
     used_weights : bool
         Whether the current claim has used the run's steps: see `ask_premise`.
     """
 
     kind: ClassVar[Kind[Any]]
-    between: ClassVar[float] = NEIGHBOURS
+    between: ClassVar[float | None] = None
     used_weights = False
     if not TYPE_CHECKING:
         dataset = kept = _progress = _assumptions = _OfInit()

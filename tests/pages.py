@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 from unittest.mock import patch
@@ -23,11 +22,11 @@ def anchor(heading: str) -> str:
 
 
 def script(name: str, folder: str = "docs") -> ModuleType:
-    """The module of a script in a folder of the project; what it sets in the environment and the path is undone."""
+    """The module of a script in a folder of the project; what it sets in the environment is undone."""
     specification = importlib.util.spec_from_file_location(name, ROOT / folder / f"{name}.py")
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
-    with patch.dict(os.environ), patch.object(sys, "path", [*sys.path]):
+    with patch.dict(os.environ):
         specification.loader.exec_module(module)
     return module

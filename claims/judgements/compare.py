@@ -226,7 +226,7 @@ def unseen(
     lengths = getattr(run, "lengths", ())
     if measured.step is None or measured.clock != "t":
         return ""
-    reach = DECADE if getattr(run, "own_steps", False) else getattr(run, "between", NEIGHBOURS)
+    reach = DECADE if getattr(run, "own_steps", False) else getattr(run, "between", None) or NEIGHBOURS
     if evidence is not Evidence.FLOAT64:
         reach = 1.0
     elif reach >= DECADE:

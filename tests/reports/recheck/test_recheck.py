@@ -1,7 +1,6 @@
 """`recheck` as a command: ways that agree, what it could not recompute, exit statuses, files beside a report."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,6 @@ CHOSEN = ("--claim", "ntp.theorem1.*", "--claim", "ntp.prop2.*", "--claim", "ntp
 ORACLE = Path(__file__).parents[2] / "oracle" / "second.py"
 
 Edit = Callable[[Any], None]
-
-
-@pytest.fixture(autouse=True)
-def own_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second program puts the checkout on the path."""
-    monkeypatch.setattr(sys, "path", [*sys.path])
 
 
 @pytest.fixture
