@@ -107,7 +107,7 @@ def _closed_form(dataset: Dataset, next_index: Indices) -> Exact:
         weight_radius=0.0,
         gram_deviation=gram_deviation(dataset) if V > 1 else None,
         norm_squared_exact=Fraction(V - 1),
-        weights_exact=_Columns(dataset.vocabulary, next_index),
+        weights_exact=ClosedFormColumns(dataset.vocabulary, next_index),
         multipliers_exact=Multipliers(numerator=ones, denominator=np.full_like(ones, V)),
     )
 
@@ -134,8 +134,8 @@ def verify_ov(times_V: Indices, next_index: Indices) -> None:
         raise CertificateError("sum(lam) differs from ||W*_ov||^2")
 
 
-class _Columns(Mapping[Token, Mapping[Token, Fraction]]):
-    """{x: {v: W*[v, x]}} with columns made on demand: V^2 entries share two value objects."""
+class ClosedFormColumns(Mapping[Token, Mapping[Token, Fraction]]):
+    """{x: {v: W*_ov[v, x]}} for orthonormal tokens, with columns made on demand."""
 
     def __init__(self, vocabulary: tuple[Token, ...], next_index: Indices) -> None:
         V = len(vocabulary)
@@ -147,6 +147,10 @@ class _Columns(Mapping[Token, Mapping[Token, Fraction]]):
         if not self._vocabulary:
             raise KeyError(x)
         return dict.fromkeys(self._vocabulary, self._low) | {self._next[x]: self._high}
+
+    def is_of(self, dataset: Dataset) -> bool:
+        """Whether the vocabulary and every n(x) are those of the dataset."""
+        return self._next == dataset.collocation.require_function() and self._vocabulary == dataset.vocabulary
 
     def __iter__(self) -> Iterator[Token]:
         return iter(self._vocabulary)

@@ -1,18 +1,24 @@
 """Stage 1 of Algorithm 1, W_ov on L_0: by steps, and in closed form for orthonormal tokens."""
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
-from marginaudit.margins.ntp import Exact, MaxMargin
+from marginaudit.margins.ntp import Exact, MaxMargin, next_indices
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.model.edges import Indices
 from marginaudit.training.ntp.model.losses import infimum
-from marginaudit.training.ntp.model.reference import over_root
 from marginaudit.training.ntp.records import Stage1
-from marginaudit.training.ntp.start import Reference, TrainingSettings, Unit, ov_unit, start
+from marginaudit.training.ntp.start import (
+    Reference,
+    TrainingSettings,
+    Unit,
+    closed_form_unit,
+    ov_unit,
+    require_closed_form,
+    start,
+)
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.loss import Row, rows_at
 from marginaudit.training.ntp.steps.ov_loss import OV
@@ -78,16 +84,15 @@ def first_stage(
 def stage1_start(run: TrainingSettings, eta0: float, reference: Reference) -> tuple[OV, Iterate, Unit | None]:
     """The loss of stage 1, W_ov = 0, and the direction of W*_ov."""
     dataset = run.dataset
-    n = dataset.collocation.require_function()
     space: WeightSpace = TokenOV(dataset.V) if run.orthonormal else EmbeddedOV(dataset.embeddings)
     unit = ov_unit(dataset, space, reference)
     iterate = start(space, eta0, unit, normalised=run.normalised)
-    return OV(space, np.array([dataset.index[n[x]] for x in dataset.vocabulary]), iterate.reference), iterate, unit
+    return OV(space, next_indices(dataset), iterate.reference), iterate, unit
 
 
 def first_of(run: TrainingSettings, ov: OV, iterate: Iterate, rows: list[Row], shadow: Shadow | None) -> Stage1Result:
     """Result of stage 1: the last weights and their margins."""
-    dataset, V = run.dataset, run.dataset.V
+    V, E = run.dataset.V, run.dataset.embedding
     B, margins = _scores(ov.space, iterate), ov.other_margins(iterate)
     A = _mean(margins)
     spread = float(np.abs(margins - A).max(initial=0.0))
@@ -95,10 +100,10 @@ def first_of(run: TrainingSettings, ov: OV, iterate: Iterate, rows: list[Row], s
         eta0=iterate.lr,
         rows=rows,
         B=B,
-        weights=B @ dataset.embeddings if run.orthonormal else iterate.weights,
+        weights=iterate.weights if not run.orthonormal else B if E is None else B @ E,
         margin=A,
         spread=spread,
-        margin_error=_margin_error(iterate, dataset.embedding, A, V),
+        margin_error=_margin_error(iterate, E, A, V),
         common=A >= 0 and spread <= SPREAD_TOLERANCE * A,
         shadow=shadow,
     )
@@ -144,11 +149,7 @@ def _mean(margins: Floats) -> float:
 
 def on_the_law(iterate: Iterate, answer: Indices, t: int) -> Floats:
     """rho after t steps of stage 1 on its closed form: t eta0 W*_ov / ||W*_ov|| - s What."""
-    V = len(answer)
-    (one, other), _ = over_root([Fraction(V - 1, V), Fraction(-1, V)], Fraction(V - 1))
-    unit = np.full((V, V), other)
-    unit[answer, np.arange(V)] = one
-    return np.asarray(iterate.lr * t * (unit - iterate.reference))
+    return np.asarray(iterate.lr * t * (closed_form_unit(answer).high - iterate.reference))
 
 
 def _known_by_law(row: Row, eta0: float) -> Row:
@@ -200,7 +201,7 @@ def stage1_law(dataset: Dataset, eta0: float, steps: Sequence[int], ov_solution:
     >>> [f"{x:.12g}" for x in (*law.norm, *law.log_loss)]
     ['90', '1e+17', '-49.4766175773', '-5.7735026919e+16']
     """
-    _require_closed_form(dataset, ov_solution)
+    require_closed_form(dataset, ov_solution)
     V = dataset.V
     t = np.asarray(steps, dtype=np.int64)
     norm = t.astype(np.float64) * eta0
@@ -227,13 +228,3 @@ def stage1_law(dataset: Dataset, eta0: float, steps: Sequence[int], ov_solution:
         max_margin=margin,
         label_spread=np.zeros(len(t)),
     )
-
-
-def _require_closed_form(dataset: Dataset, solution: MaxMargin) -> None:
-    n, V, found = dataset.collocation.require_function(), dataset.V, solution.exact().weights_exact
-    # columns that share the first one's objects are compared by identity
-    first = found.get(dataset.vocabulary[0], {})
-    objects = {value: value for value in first.values()}
-    low, high = (objects.get(value) for value in (Fraction(-1, V), Fraction(V - 1, V)))
-    if any(found.get(x) != dict.fromkeys(dataset.vocabulary, low) | {n[x]: high} for x in dataset.vocabulary):
-        raise ValueError("ov_solution: got another matrix than the exact W*_ov of orthonormal tokens")

@@ -106,7 +106,7 @@ def trained(
         B=first.B,
         S=S,
         W_ov=first.weights,
-        W_kq=E.T @ S @ E if run.orthonormal else iterate.weights,
+        W_kq=_in_embeddings(dataset, S) if run.orthonormal else iterate.weights,
         margin=first.margin,
         margin_spread=first.spread,
         margin_error=first.margin_error,
@@ -121,6 +121,11 @@ def trained(
         enclosed=found.enclosed,
         lost=iterate.direction().distance_error >= 2 or any(row["distance_error"] >= 2 for row in rows[-1:]),
     )
+
+
+def _in_embeddings(dataset: Dataset, S: Floats) -> Floats:
+    E = dataset.embedding
+    return S if E is None else E.T @ S @ E
 
 
 def _reduced(

@@ -6,8 +6,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marginaudit.margins.ntp import Exact, MaxMargin, Optimal
+from marginaudit.margins.ntp import ClosedFormColumns, Exact, MaxMargin, Optimal, next_indices
 from marginaudit.orders.ntp import Dataset
+from marginaudit.training.ntp.model.edges import Indices
 from marginaudit.training.ntp.model.reference import over_root
 from marginaudit.training.ntp.records import Progress
 from marginaudit.training.ntp.steps.iterate import Floats, Iterate
@@ -63,11 +64,23 @@ def ov_unit(dataset: Dataset, space: WeightSpace, reference: Reference) -> Unit 
         return unit_in(space, "ov_reference", reference)
     if not reference.norm_squared_exact:
         return None
-    zero = Fraction(0)
-    columns = [reference.weights_exact.get(x, {}) for x in dataset.vocabulary]
-    entries = [column.get(v, zero) for v in dataset.vocabulary for column in columns]
-    high, low = over_root(entries, reference.norm_squared_exact)
-    return Unit(high.reshape(space.shape), low.reshape(space.shape), 0.0)
+    require_closed_form(dataset, reference)
+    return closed_form_unit(next_indices(dataset))
+
+
+def require_closed_form(dataset: Dataset, solution: MaxMargin) -> None:
+    """Raise ValueError unless the solution is the closed form of W*_ov for the dataset's tokens."""
+    columns = solution.exact().weights_exact
+    if not (isinstance(columns, ClosedFormColumns) and columns.is_of(dataset)):
+        raise ValueError("ov_solution: got another matrix than the exact W*_ov of orthonormal tokens")
+
+
+def closed_form_unit(answer: Indices) -> Unit:
+    """W*_ov / ||W*_ov|| of orthonormal tokens, V > 1: columns e_{n(x)} - 1/V over root(V-1), with n(x) = answer[x]."""
+    V = len(answer)
+    parts = over_root([Fraction(V - 1, V), Fraction(-1, V)], Fraction(V - 1))
+    high, low = (np.where(np.arange(V)[:, np.newaxis] == answer, one, other) for one, other in parts)
+    return Unit(high, low, 0.0)
 
 
 def unit_in(space: WeightSpace, name: str, reference: Reference) -> Unit | None:
