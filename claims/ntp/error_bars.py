@@ -25,7 +25,7 @@ def state_error(stage: StageRecord) -> Floats:
 
 def _carried(run: Run, stage: StageRecord, tokens: Literal[1, 2]) -> Floats:
     """Bound on the error of products of W with one or two tokens: 0 if all tokens are zero."""
-    size = longest(run.dataset.embeddings)
+    size = 1.0 if run.dataset.embedding is None else longest(run.dataset.embedding)
     return max(size**tokens, TINY) * state_error(stage) if size > 0 else np.zeros(len(stage))
 
 
