@@ -163,10 +163,11 @@ def audit(
     versions and code.
     """
     from marginaudit.reports.audit.planted import with_controls
+    from marginaudit.reports.audit.sources import papers_of
     from marginaudit.reports.command.console import print_line, progress_bar
     from marginaudit.reports.command.description import Asked, completed
     from marginaudit.reports.page.folder import check_folder, manifest
-    from marginaudit.reports.study.audit import audit_datasets, write_audit
+    from marginaudit.reports.study.audit import PageTasks, audit_datasets, write_audit
     from marginaudit.reports.study.executor import Executor
     from marginaudit.reports.study.store import user_cache
 
@@ -188,7 +189,7 @@ def audit(
         if remark := _expected(one, config[one.paper.name]):
             notify(remark)
     store = user_cache(fresh=fresh, notice=notify)
-    executor = Executor(jobs or cores(), store)
+    executor, pages = Executor(jobs or cores(), store), PageTasks(papers_of(sources))
     with progress_bar(total=sum(steps.values())) as bar:
         progress, done = _callbacks(bar, steps)
         result = audit_datasets(
@@ -200,10 +201,11 @@ def audit(
             done=done,
             exports=asked.exports,
             claim_timeout=claim_timeout,
+            pages=pages,
         )
         result, outcomes = _checked(result, asked, claim_timeout) if check_bars else (result, {})
         result = _with_provenance(result, typed, asked)
-        write_audit(result, out, executor, progress=progress, exports=asked.exports, registry=registry)
+        write_audit(result, out, executor, progress=progress, exports=asked.exports, registry=registry, pages=pages)
     _print(result, out, before, as_json=as_json, everything=everything)
     for (claim, dataset), found in outcomes.items():
         if found.outcome != "confirmed":

@@ -143,6 +143,27 @@ class ProofsTask(Task):
         return proof_pages([self.paper])
 
 
+class PageTasks:
+    """Tasks of a report that depend on its papers alone, and their results once they are computed.
+
+    Attributes
+    ----------
+    graphs : one graph of statements per paper
+    proofs : one per paper
+    results : by task
+    """
+
+    def __init__(self, papers: Sequence[Paper]) -> None:
+        self.graphs = [FigureTask(paper, figure, ()) for paper, figure in graph_figures(papers)]
+        self.proofs = [ProofsTask(paper) for paper in papers]
+        self.results: dict[Task, Any] = {}
+
+    @property
+    def missing(self) -> list[Task]:
+        """Tasks without a result."""
+        return [task for task in (*self.graphs, *self.proofs) if task not in self.results]
+
+
 def audit_datasets(
     sources: Sequence[Source],
     claims: Sequence[Claim],
@@ -153,6 +174,7 @@ def audit_datasets(
     done: Callable[[str, str], None] = lambda *_: None,
     exports: Sequence[str] | None = None,
     claim_timeout: float = CLAIM_TIMEOUT,
+    pages: PageTasks | None = None,
 ) -> Audit:
     """Judge every dataset, in this process or in workers, or read it from the executor's store.
 
@@ -161,6 +183,7 @@ def audit_datasets(
     progress : callback with the current task, for datasets judged in this process
     done : callback with a dataset's name and the origin of its findings
     exports : see `AuditTask`
+    pages : tasks for workers that have no dataset left
 
     Raises
     ------
@@ -169,13 +192,19 @@ def audit_datasets(
     """
     exported = None if exports is None else tuple(exports)
     tasks = [AuditTask(one, tuple(claims), configs[one.paper.name], exported, claim_timeout) for one in sources]
+    beside = [] if pages is None or len(tasks) == 1 else pages.missing  # one dataset's progress is told as it goes
 
-    def told(task: AuditTask, stored: bool) -> None:
-        done(task.source.dataset.name, "as it was audited before (--fresh audits it anew)" if stored else "audited")
+    def told(task: Task, stored: bool) -> None:
+        if isinstance(task, AuditTask):
+            how = "as it was audited before (--fresh audits it anew)" if stored else "audited"
+            done(task.source.dataset.name, how)
 
-    found = zip(tasks, executor.all(tasks, progress, told), strict=True)
+    every: list[Task] = [*tasks, *beside]
+    found = dict(zip(every, executor.all(every, progress, told), strict=True))
+    if pages is not None:
+        pages.results |= {task: found[task] for task in beside}
     return Audit(
-        tuple(claims), configs, tuple(replace(one, source=task.source, config=task.config) for task, one in found)
+        tuple(claims), configs, tuple(replace(found[task], source=task.source, config=task.config) for task in tasks)
     )
 
 
@@ -187,8 +216,11 @@ def write_audit(
     progress: Progress = quiet,
     exports: Sequence[str] = (),
     registry: Registry = UNREGISTERED,
+    pages: PageTasks | None = None,
 ) -> None:
     """Write an audit's report, with the figures, graphs of statements and proof pages of its papers.
+
+    ``pages`` are those of the audit's papers; what is missing of them is computed.
 
     Raises
     ------
@@ -196,15 +228,14 @@ def write_audit(
         The folder is not writable, or holds files that belong to no earlier report.
     """
     figures = [FigureTask(paper, figure, tuple(exports)) for paper, figure in audit.illustrations]
-    graphs = [FigureTask(paper, figure, ()) for paper, figure in graph_figures(audit.papers)]
-    proofs = [ProofsTask(paper) for paper in audit.papers]
-    tasks: list[Task] = [*figures, *graphs, *proofs]
-    made = dict(zip(tasks, executor.all(tasks, progress), strict=True))
-    pages = {name: text for task in proofs for name, text in made[task].items()}
+    pages = pages or PageTasks(audit.papers)
+    tasks = [*figures, *pages.missing]
+    made = pages.results | dict(zip(tasks, executor.all(tasks, progress), strict=True))
+    texts = {name: text for task in pages.proofs for name, text in made[task].items()}
     beside = PaperContent(
         {task.figure.name: made[task] for task in figures},
-        [(task.paper.source, made[task][".svg"]) for task in graphs],
-        dict(sorted(pages.items())),
+        [(task.paper.source, made[task][".svg"]) for task in pages.graphs],
+        dict(sorted(texts.items())),
     )
     write_report(audit, beside, folder, progress, exports, registry)
 

@@ -232,10 +232,26 @@ def test_figures_and_pages_of_proofs_are_made_once(tmp_path: Path, monkeypatch: 
 
 def test_nothing_is_made_for_the_page_before_all_is_judged(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    for where, name in ((study, "audited"), (study, "proof_pages"), (study, "graph_figures")):
+    for where, name in ((study, "audited"), (study.ProofsTask, "compute"), (study.FigureTask, "compute")):
         monkeypatch.setattr(where, name, noted(getattr(where, name), done))
     assert command("audit", *TWO, "--claim", "ntp.prop2*", *SHORT, "--fresh", "--out", "report").status == 0
-    assert done[:3] == ["audited", "audited", "graph_figures"]
+    assert done[:2] == ["audited", "audited"]
+    assert {"audited"} < set(done)
+    assert done.count("audited") == 2
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_proofs_are_made_beside_several_datasets_alone(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, said = Source(THIRD.kind.cases["three-numbers"](), THIRD, "three-numbers"), list[str]()
+    pages = study.PageTasks([THIRD])
+    done, config = (lambda name, _: said.append(name)), {"third": THIRD.config()}
+    found = audit_datasets([source] * count, THIRD.claims, config, Executor(), pages=pages, done=done)
+    assert said == ["three-numbers"] * count
+    assert (pages.missing == []) is (count > 1)
+    again = list[str]()
+    monkeypatch.setattr(study.ProofsTask, "compute", noted(study.ProofsTask.compute, again))
+    write_audit(found, Path("report"), Executor(), pages=pages)
+    assert len(again) == (count == 1)
 
 
 def noted(function: Callable[..., Any], done: list[str]) -> Callable[..., Any]:
