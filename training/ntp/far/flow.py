@@ -245,6 +245,20 @@ def _decomposed(matrix: Any, order: Literal["MMD_AT_PLUS_A", "NATURAL"]) -> Any:
     return scipy.sparse.linalg.splu(matrix, permc_spec=order, diag_pivot_thresh=0.01, options=mode)
 
 
+def dense_factors(matrix: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
+    """LU decomposition of a small matrix, real or complex, without the checks of `scipy.linalg.lu_factor`."""
+    lapack = scipy.linalg.lapack
+    factors, pivots, _ = (lapack.zgetrf if np.iscomplexobj(matrix) else lapack.dgetrf)(matrix)
+    return factors, pivots
+
+
+def solved_by(factors: tuple[NDArray[Any], Indices], b: NDArray[Any]) -> NDArray[Any]:
+    """The solution of the linear equations with right-hand side ``b``."""
+    lapack = scipy.linalg.lapack
+    found, _ = (lapack.zgetrs if np.iscomplexobj(factors[0]) else lapack.dgetrs)(*factors, b)
+    return np.asarray(found)
+
+
 def integrated(
     field: LateField, eta: float, s0: float, rest0: Floats, goals: Floats, looser: float, *, interpolated: bool = False
 ) -> FlowPath:
@@ -258,7 +272,9 @@ def integrated(
     solver = scipy.integrate.Radau(
         field.speed, start, state, end, rtol=RTOL * looser, atol=ATOL * looser, jac=field.jacobian
     )
-    if len(state) > UNORDERED and scipy.sparse.issparse(field.jacobian(start, state)):
+    if not scipy.sparse.issparse(field.jacobian(start, state)):
+        solver.lu, solver.solve_lu = dense_factors, solved_by
+    elif len(state) > UNORDERED:
         solver.lu = OrderedLU().factor  # type: ignore[assignment]
     for goal in goals.tolist():
         while solver.t < goal:

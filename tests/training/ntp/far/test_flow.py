@@ -18,8 +18,10 @@ from marginaudit.training.ntp.far.flow import (
     Factors,
     Flow,
     OrderedLU,
+    dense_factors,
     fast_forward,
     integrated,
+    solved_by,
     with_bounds,
 )
 from marginaudit.training.ntp.model.edges import MergedEdges
@@ -187,6 +189,16 @@ def test_an_order_found_once_serves_every_matrix_of_a_pattern() -> None:
         matrix = scipy.sparse.csc_array(pattern * random.uniform(-1, 1) + scipy.sparse.diags_array(np.full(60, shift)))
         b = random.normal(size=60) + 0 * shift
         np.testing.assert_allclose(lu.factor(matrix).solve(b), np.linalg.solve(matrix.toarray(), b), rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_dense_factors_are_those_of_scipy(dtype: type) -> None:
+    random = np.random.default_rng(0)
+    matrix: NDArray[Any] = random.normal(size=(30, 30)).astype(dtype)
+    b: NDArray[Any] = random.normal(size=30).astype(dtype)
+    matrix += np.tril(matrix) * (1j if dtype is complex else 1)
+    known = scipy.linalg.lu_solve(scipy.linalg.lu_factor(matrix), b)
+    assert solved_by(dense_factors(matrix), b).tobytes() == known.tobytes()
 
 
 def test_the_solver_takes_sparse_matrices_in_one_order(monkeypatch: pytest.MonkeyPatch) -> None:
