@@ -10,22 +10,21 @@ import time
 import traceback
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import Pipe, current_process, get_context, resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 from threadpoolctl import threadpool_info, threadpool_limits
 
 THREADS = Path("/proc/self/task")
 """Where Linux has a folder for each thread of this process."""
 
-JEMALLOC = "jemalloc_bg_thd"
-"""Name of a thread of jemalloc, an allocator that comes with pandas."""
+JEMALLOC = "jemalloc_bg_thd\n"
+"""Name of a thread of jemalloc, an allocator that comes with pandas, as in its file ``comm``."""
 
 WATCH_SECONDS = 0.5
 """Seconds between a worker's checks that its client is alive."""
@@ -41,44 +40,39 @@ def forkable(ours: int = 1) -> bool:
     """
     pools = (found for found in threadpool_info() if found.get("threading_layer") == "pthreads")
     ours += sum(found["num_threads"] - 1 for found in pools)
-    return THREADS.is_dir() and sum(_name(thread) != JEMALLOC for thread in THREADS.iterdir()) <= ours
-
-
-def _name(thread: Path) -> str:
     try:
-        return (thread / "comm").read_text(encoding="utf-8").strip()
-    except OSError:
-        return "a thread that has just ended"
+        names = [(thread / "comm").read_text(encoding="utf-8") for thread in THREADS.iterdir()]
+    except OSError:  # another system, or a thread that has just ended
+        return False
+    return len(names) - names.count(JEMALLOC) <= ours
 
 
-@dataclass(frozen=True)
-class Died:
-    """Result of a call whose worker died: its exit status, or the negative number of the signal that ended it."""
+class Died(str):
+    """How a worker ended, in place of its call's result: a predicate for error messages."""
 
-    status: int
+    __slots__ = ()
 
-    def __str__(self) -> str:
-        if self.status < 0:
-            return f"was ended by the system ({signal.strsignal(-self.status)})"
-        return f"gave no finding (exit status {self.status})"
+
+K = TypeVar("K")
 
 
 def called(
-    calls: Sequence[Callable[[], Any]], jobs: int, until: float | None = None, *, fork: bool
-) -> Iterator[tuple[int, Any]]:
-    """Call functions in workers; yield the number and the result of each as it ends, `Died` if its worker dies.
+    calls: Mapping[K, Callable[[], Any]], jobs: int, until: float | None = None, *, fork: bool
+) -> Iterator[tuple[K, Any]]:
+    """Call functions in workers; yield the key and the result of each as it ends, `Died` if its worker dies.
 
     Exceptions of the calls are raised here. The iterator ends at the time ``until`` of `time.monotonic`, without the
     unfinished calls; the workers end with it. Forked workers have all imports and objects of this process; others start
     afresh, with the pickled calls. An interrupt does not reach them; this process handles it. Their prints go to
     standard error.
     """
-    waiting, idle, running = deque(range(len(calls))), list[_Worker](), dict[Any, tuple[int, _Worker]]()
+    keys, functions = list(calls), list(calls.values())
+    waiting, idle, running = deque(range(len(keys))), list[_Worker](), dict[Any, tuple[int, _Worker]]()
     with ExitStack() as workers:
         while waiting or running:
             while waiting and len(running) < jobs:
                 if not idle:
-                    idle.append(_Worker(calls, fork=fork))
+                    idle.append(_Worker(functions, fork=fork))
                     workers.callback(idle[-1].end)
                 worker, number = idle.pop(), waiting.popleft()
                 running[worker.connection] = number, worker
@@ -93,12 +87,18 @@ def called(
                 try:
                     result, error = connection.recv()
                 except (EOFError, OSError):
-                    result, error = Died(worker.end()), None
+                    result, error = worker.end(), None
                 else:
                     idle.append(worker)
                 if error is not None:
                     raise error
-                yield number, result
+                yield keys[number], result
+
+
+def forked(call: Callable[[], Any], seconds: float) -> Any:
+    """Result of a call in a forked worker; `Died` if it dies, or is ended after so many seconds."""
+    results = called({"": call}, 1, time.monotonic() + seconds, fork=True)
+    return next((result for _, result in results), Died(f"was ended after {seconds:g} s (--claim-timeout)"))
 
 
 @final
@@ -123,13 +123,16 @@ class _Worker:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    def end(self) -> int:
-        """Kill the worker; return its exit status, or the negative number of the signal that ended it."""
+    def end(self) -> Died:
+        """Kill the worker; return how it ended."""
         if self._process.is_alive():
             os.kill(self._process.pid, signal.SIGKILL)
         self._process.join()
         self.connection.close()
-        return int(self._process.exitcode)
+        status = self._process.exitcode
+        if status < 0:
+            return Died(f"was ended by the system ({signal.strsignal(-status)})")
+        return Died(f"gave no finding (exit status {status})")
 
 
 def _work(calls: Sequence[Callable[[], Any]], answers: Connection, client: int) -> None:

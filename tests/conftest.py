@@ -7,7 +7,8 @@ graphs of statements and pages of proofs, which depend on the code alone. Every 
 import os
 import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,11 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from marginaudit.claims.paper import Figure, Paper
 from marginaudit.reports.audit.ledger import PAPERS
-from marginaudit.reports.study.audit import FigureTask, ProofsTask
+from marginaudit.reports.study import audit as study
+from marginaudit.reports.study.audit import figure_task, proofs_task
+from marginaudit.reports.study.executor import Task
 from marginaudit.reports.study.store import Store
 from tests.command_line import SVOP, Command, dataset_file
 
@@ -53,20 +57,25 @@ def pages_made_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     base = tmp_path_factory.getbasetemp()
     shared = Store((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "drawn")
 
-    def once(compute: Callable[..., Any]) -> Callable[..., Any]:
-        def computed(task: Any, *progress: Any) -> Any:
-            own = isinstance(task, FigureTask) and not task.figure.name.startswith("statements of ")
-            if own or all(task.paper is not paper for paper in PAPERS):
-                return compute(task, *progress)
-            if (found := shared.read(task.key)) is None:
-                shared.write(task.key, found := compute(task, *progress))
+    def once(task: Task) -> Task:
+        def compute(*progress: Any) -> Any:
+            key = task.key() if task.key else None
+            if (found := shared.read(key)) is None:
+                shared.write(key, found := task.compute(*progress))
             return found
 
-        return computed
+        return replace(task, compute=compute)
+
+    def graph_task(paper: Paper, figure: Figure, exports: Sequence[str]) -> Task:
+        task = figure_task(paper, figure, exports)
+        return once(task) if paper in PAPERS and figure.name.startswith("statements of ") else task
+
+    def pages_task(paper: Paper) -> Task:
+        return once(proofs_task(paper)) if paper in PAPERS else proofs_task(paper)
 
     with pytest.MonkeyPatch.context() as patch:
-        for kind in (FigureTask, ProofsTask):
-            patch.setattr(kind, "compute", once(kind.compute))
+        patch.setattr(study, "figure_task", graph_task)
+        patch.setattr(study, "proofs_task", pages_task)
         yield
 
 

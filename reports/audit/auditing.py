@@ -5,12 +5,12 @@ import platform
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.metadata import version
 from itertools import count
 from math import inf
 from threading import active_count
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from marginaudit.claims.claim import Claim
 from marginaudit.claims.paper import Figure, Paper
@@ -27,12 +27,11 @@ from marginaudit.orders.assumption import as_document
 from marginaudit.orders.notebook import html_table
 from marginaudit.reports.audit.claim_code import code_of
 from marginaudit.reports.audit.claim_record import record
-from marginaudit.reports.audit.claim_worker import judged_in_worker
 from marginaudit.reports.audit.plugins import Notice
 from marginaudit.reports.audit.provenance import provenance, reproducible
 from marginaudit.reports.audit.sources import Source, papers_of
 from marginaudit.reports.counterexample import broken_without, smallest_counterexample
-from marginaudit.reports.processes import forkable, one_thread
+from marginaudit.reports.processes import Died, forkable, forked, one_thread
 
 SCHEMA = 1
 """Version of report.json's fields, those of ``report.schema.json``; a removed or changed field raises it."""
@@ -405,10 +404,18 @@ def audited(
             if claim.id in apart:
                 run.prepare()
                 seconds = inf if paper.has(claim) else claim_timeout
-                findings[claim.id] = judged_in_worker(claim, run, seconds)
+                findings[claim.id] = judged_apart(claim, run, seconds)
             else:
                 findings[claim.id] = claim.judge(run)
         return Audited(source, config, findings, dataset_document(source, run), run_here=run)
+
+
+def judged_apart(claim: Claim, run: BaseRun[Any], seconds: float) -> ReportRow:
+    """`Claim.judge` in a forked worker; a `broken` row if it dies, or takes longer."""
+    found = forked(partial(Claim.judge, claim, run), seconds)
+    if isinstance(found, Died):
+        return claim.row(run, verdict=Verdict.BROKEN, detail=f"Its process {found}.")
+    return cast(ReportRow, found)
 
 
 def dataset_document(source: Source, run: BaseRun[Any]) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import active_count
-from time import monotonic
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -29,7 +28,7 @@ from marginaudit.claims.verdict import Evidence, Verdict
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import Audit, Audited
 from marginaudit.reports.audit.plugins import module_of_file
-from marginaudit.reports.processes import called, forkable
+from marginaudit.reports.processes import Died, forkable, forked
 from marginaudit.training.digits import Tracked, ball_of
 
 BITS = 256
@@ -99,9 +98,8 @@ def _in_worker(claim: Claim, one: Audited, again: Judgement, seconds: float) -> 
     check = partial(_checked, claim, one.run, again)
     if not forkable(ours=active_count()):
         return check()
-    for _, found in called([check], 1, monotonic() + seconds, fork=True):
-        return found if isinstance(found, Checked | None) else Checked("not rerun", f"its process {found}")
-    return Checked("not rerun", f"it takes more than {seconds:g} s in {BITS} bits (--claim-timeout)")
+    found: Any = forked(check, seconds)
+    return Checked("not rerun", f"its process {found}") if isinstance(found, Died) else found
 
 
 def _checked(claim: Claim, run: BaseRun[Any], again: Judgement) -> Checked | None:

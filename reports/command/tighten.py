@@ -36,17 +36,19 @@ from marginaudit.reports.command.console import Bar, print_line, print_table, pr
 from marginaudit.reports.command.options import FilePath, Parsed, configs, cores, settings_options
 from marginaudit.reports.command.output import check_output, notify, print_json, write_figure, write_json
 from marginaudit.reports.plots.measured import FORMATS
-from marginaudit.reports.study.executor import Executor
+from marginaudit.reports.processes import Died
+from marginaudit.reports.study.executor import Executor, Task
 from marginaudit.reports.study.store import user_cache
 from marginaudit.reports.tighten.fit import Tightened, tightened
 from marginaudit.reports.tighten.measure import (
     DRAWN,
-    HuntTask,
+    DesignPoint,
     Measured,
-    MeasureTask,
     bounded,
     cases,
+    hunt_task,
     levels_of,
+    measure_task,
 )
 
 POWERS = ("factor", "from", "to", "measured", "interval", "bound", "decades", "supported")
@@ -129,8 +131,7 @@ def tighten(
     designed = cases(paper, config, [source.dataset for source in sources])
     with progress_bar(total=len(designed) + len(chosen.assumptions)) as bar:
         bar.say(f"measuring {chosen.id}")
-        tasks = [MeasureTask(chosen, paper, case) for case in designed]
-        runs, left_out, missing = _measured(tasks, started + RUNS_SHARE * seconds, bar)
+        runs, left_out, missing = _measured(chosen, paper, designed, started + RUNS_SHARE * seconds, bar)
         sides = {side: tightened(side, runs) for side in runs[0].sides}
         bar.say(f"hunting {chosen.id} without each assumption")
         broken = _without_each(chosen, paper, started + seconds, len(designed), bar)
@@ -190,8 +191,10 @@ def _worst_cases(claim: Claim, instances: Sequence[Instance], deadline: float, a
     return 0
 
 
-def _measured(tasks: Sequence[MeasureTask], deadline: float, bar: Bar) -> tuple[list[Measured], dict[str, int], int]:
-    """Measure the claim on every case, reusing cached results.
+def _measured(
+    claim: Claim, paper: Paper, designed: Sequence[DesignPoint], deadline: float, bar: Bar
+) -> tuple[list[Measured], dict[str, int], int]:
+    """Measure the claim on every case, the fastest first, reusing cached results.
 
     Returns the measurements, counts by verdict of runs to which the claim does not apply, and the number of missing
     runs.
@@ -201,24 +204,24 @@ def _measured(tasks: Sequence[MeasureTask], deadline: float, bar: Bar) -> tuple[
     InputError
         The claim applies to no run, or no run finished in time.
     """
-    results: dict[MeasureTask, Any] = {}
+    tasks = {measure_task(claim, paper, case): case for case in designed}
+    fastest_first = sorted(tasks, key=lambda task: paper.expected(tasks[task].dataset, tasks[task].config)[0])
+    results: dict[Task, Any] = {}
     executor = Executor(cores(), user_cache("tighten", notice=notify))
-    for task, result, _ in executor.results(tasks, until=deadline):
-        if result is not None:
+    for task, result, _ in executor.results(fastest_first, until=deadline):
+        if not isinstance(result, Died):
             results[task] = result
         bar.reach(len(results))
     if not results:
         raise InputError("--seconds", got="no run finished in time", expected="a longer time")
-    every = [(task.case, results[task]) for task in tasks if task in results]
+    every = [(case, results[task]) for task, case in tasks.items() if task in results]
     found = [replace(one, case=case) for case, one in every if isinstance(one, Measured)]
     silent = [one for _, one in every if not isinstance(one, Measured)]
     counts = Counter(one.verdict.value for one in silent)
     if not found:
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
         got = f"no step of {counted(len(every), 'run')} to which it applies ({verdicts}: {printable(silent[-1].detail)}"
-        raise InputError(
-            f"claim {tasks[0].claim.id}", got=f"{shortened(got, LONGEST_REASON)})", expected="one at least"
-        )
+        raise InputError(f"claim {claim.id}", got=f"{shortened(got, LONGEST_REASON)})", expected="one at least")
     return found, dict(counts), len(tasks) - len(results)
 
 
@@ -227,10 +230,10 @@ def _without_each(claim: Claim, paper: Paper, deadline: float, done: int, bar: B
     names, jobs = claim.assumptions if paper.space else (), cores()
     rounds = math.ceil(len(names) / jobs)
     each = min(HUNT_SECONDS, (deadline - monotonic()) / max(rounds, 1))
-    tasks = [HuntTask(claim, paper, name, each) for name in names] if each > 0 else []
+    tasks = {hunt_task(claim, paper, name, each): name for name in names} if each > 0 else {}
     found = {}
-    for task, result, _ in Executor(jobs).results(tasks, until=deadline):
-        found[task.without] = result
+    for task, result, _ in Executor(jobs).results([*tasks], until=deadline):
+        found[tasks[task]] = None if isinstance(result, Died) else result
         bar.reach(done + len(found))
     return {name: found.get(name) for name in names}
 

@@ -2,10 +2,11 @@
 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from marginaudit.claims.claim import Claim
 from marginaudit.claims.paper import Figure, Paper
@@ -28,119 +29,92 @@ PAGE_MAKERS = ("jinja2", "latex2mathml", "markdown-it-py", "mdit-py-plugins")
 """The libraries that make the pages of proofs."""
 
 
-@dataclass(frozen=True, eq=False)
-class AuditTask(Task):
-    """Audit of one dataset: a study of one cell.
+def audit_task(
+    source: Source,
+    claims: Sequence[Claim],
+    config: Any,
+    exports: Sequence[str] | None = None,
+    claim_timeout: float = CLAIM_TIMEOUT,
+) -> Task:
+    """Task to audit one dataset: a study of one cell.
 
-    Attributes
+    It is not cached with users' claims, as their code may depend on anything. The retry judges built-in claims too in
+    workers of their own, whose death costs their claim alone.
+
+    Parameters
     ----------
     config : settings of the run
     exports : names of `marginaudit.claims.settings.EXPORTS`; None to leave drawing to the writer of a page
-    claim_timeout : float
-        Time limit in seconds for each user's claim.
-    isolated : bool
-        Whether a built-in claim too is judged in a worker of its own, whose death costs this claim alone.
+    claim_timeout : time limit in seconds for each user's claim
     """
+    dataset, paper = source.dataset, source.paper
+    judged_by = [claim for claim in claims if paper.judges(claim)]
 
-    source: Source
-    claims: tuple[Claim, ...]
-    config: Any
-    exports: tuple[str, ...] | None
-    claim_timeout: float
-    isolated: bool = False
+    def key() -> str:
+        data = [dataset.name, source.origin, source.sha256, paper.kind.to_document(dataset)]
+        settings = {"claims": [claim.id for claim in judged_by], "config": config_document(paper, config)}
+        return key_of(paper, exports or (), dataset=data, **settings)
 
-    @property
-    def name(self) -> str:
-        """Name in error messages."""
-        return f"the audit of {self.source.dataset.name}"
-
-    @property
-    def key(self) -> str | None:
-        """Cache key; None with users' claims, as their code may depend on anything."""
-        source, paper = self.source, self.source.paper
-        judged_by = [claim for claim in self.claims if paper.judges(claim)]
-        if self.exports is None or not all(map(paper.has, judged_by)):
-            return None
-        dataset = [source.dataset.name, source.origin, source.sha256, paper.kind.to_document(source.dataset)]
-        claims, config = [claim.id for claim in judged_by], config_document(paper, self.config)
-        return key_of(paper, self.exports, dataset=dataset, claims=claims, config=config)
-
-    @property
-    def size(self) -> int:
-        """Size of the dataset."""
-        return len(pickle.dumps(self.source.dataset))
-
-    def load(self) -> None:
-        """Import the drawing library and the dependencies of the paper's runs."""
+    def load() -> None:
         load_drawing()
-        self.source.paper.load()
+        paper.load()
 
-    def retry(self) -> Self:
-        """The same audit with each claim in a worker of its own."""
-        return replace(self, isolated=True)
-
-    def compute(self, progress: Progress = quiet) -> Audited:
-        """Judge and draw the dataset; once drawn, drop its run."""
-        found = audited(self.source, self.claims, self.config, progress, self.claim_timeout, isolated=self.isolated)
-        if self.exports is None:
-            return found
-        progress(found.name, "figures")
-        return replace(found, shown=drawn(found, self.exports), run_here=None)
-
-    def lasting(self, result: Audited) -> bool:
-        """Whether no row is broken: a broken row may be due to low memory."""
-        return all(finding.verdict is not Verdict.BROKEN for finding in result.findings.values())
+    compute = partial(_audited, source, claims, config, exports, claim_timeout)
+    known = exports is not None and all(map(paper.has, judged_by))
+    return Task(
+        f"the audit of {dataset.name}",
+        compute,
+        key if known else None,
+        load,
+        retry=partial(compute, isolated=True),
+        lasting=_lasting,
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class FigureTask(Task):
-    """Drawing of one figure of a paper."""
-
-    paper: Paper
-    figure: Figure
-    exports: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """Name in error messages."""
-        return f"figure {self.figure.name}"
-
-    @property
-    def key(self) -> str:
-        """Cache key."""
-        return key_of(self.paper, self.exports, figure=self.figure.name)
-
-    def load(self) -> None:
-        """Import the drawing library."""
-        load_drawing()
-
-    def compute(self, progress: Progress = quiet) -> Mapping[str, bytes]:
-        """Train and draw the figure on one thread; return its files by ending."""
-        progress(self.name, "drawing")
-        with one_thread():
-            return rendered_as(self.figure.draws(), self.exports)
+def _audited(
+    source: Source,
+    claims: Sequence[Claim],
+    config: Any,
+    exports: Sequence[str] | None,
+    claim_timeout: float,
+    progress: Progress = quiet,
+    *,
+    isolated: bool = False,
+) -> Audited:
+    """Judge and draw a dataset; once drawn, drop its run."""
+    found = audited(source, claims, config, progress, claim_timeout, isolated=isolated)
+    if exports is None:
+        return found
+    progress(found.name, "figures")
+    return replace(found, shown=drawn(found, exports), run_here=None)
 
 
-@dataclass(frozen=True, eq=False)
-class ProofsTask(Task):
-    """HTML of a paper's pages of proofs."""
+def _lasting(audit: Audited) -> bool:
+    """Whether no row is broken: a broken row may be due to low memory."""
+    return all(finding.verdict is not Verdict.BROKEN for finding in audit.findings.values())
 
-    paper: Paper
 
-    @property
-    def name(self) -> str:
-        """Name in error messages."""
-        return f"proofs of {self.paper.name}"
+def figure_task(paper: Paper, figure: Figure, exports: Sequence[str]) -> Task:
+    """Task to draw a figure of a paper, as files by ending."""
+    key = partial(key_of, paper, exports, figure=figure.name)
+    return Task(f"figure {figure.name}", partial(_figure, figure, exports), key, load_drawing)
 
-    @property
-    def key(self) -> str:
-        """Cache key."""
+
+def _figure(figure: Figure, exports: Sequence[str], progress: Progress = quiet) -> Mapping[str, bytes]:
+    """Train and draw a figure on one thread; return its files by ending."""
+    progress(f"figure {figure.name}", "drawing")
+    with one_thread():
+        return rendered_as(figure.draws(), exports)
+
+
+def proofs_task(paper: Paper) -> Task:
+    """Task to make the HTML of a paper's pages of proofs, by name."""
+
+    def key() -> str:
         made_by = {name: version(name) for name in PAGE_MAKERS}
-        return key_of(self.paper, (), proofs=proof_sources([self.paper]), made_by=made_by)
+        return key_of(paper, (), proofs=proof_sources([paper]), made_by=made_by)
 
-    def compute(self, _: Progress = quiet) -> Mapping[str, str]:
-        """HTML of each page by name."""
-        return proof_pages([self.paper])
+    return Task(f"proofs of {paper.name}", lambda _=quiet: proof_pages([paper]), key)
 
 
 class PageTasks:
@@ -148,14 +122,14 @@ class PageTasks:
 
     Attributes
     ----------
-    graphs : one graph of statements per paper
+    graphs : source of the paper by task, one graph of statements per paper
     proofs : one per paper
     results : by task
     """
 
     def __init__(self, papers: Sequence[Paper]) -> None:
-        self.graphs = [FigureTask(paper, figure, ()) for paper, figure in graph_figures(papers)]
-        self.proofs = [ProofsTask(paper) for paper in papers]
+        self.graphs = {figure_task(paper, figure, ()): paper.source for paper, figure in graph_figures(papers)}
+        self.proofs = [proofs_task(paper) for paper in papers]
         self.results: dict[Task, Any] = {}
 
     @property
@@ -182,7 +156,7 @@ def audit_datasets(
     ----------
     progress : callback with the current task, for datasets judged in this process
     done : callback with a dataset's name and the origin of its findings
-    exports : see `AuditTask`
+    exports : see `audit_task`
     pages : tasks for workers that have no dataset left
 
     Raises
@@ -190,22 +164,22 @@ def audit_datasets(
     InputError
         A dataset's training or drawing kills its workers.
     """
-    exported = None if exports is None else tuple(exports)
-    tasks = [AuditTask(one, tuple(claims), configs[one.paper.name], exported, claim_timeout) for one in sources]
+    tasks = {audit_task(one, claims, configs[one.paper.name], exports, claim_timeout): one for one in sources}
     beside = [] if pages is None or len(tasks) == 1 else pages.missing  # one dataset's progress is told as it goes
+    order = [*tasks]
+    if executor.jobs > 1:  # the largest dataset starts first
+        order.sort(key=lambda task: len(pickle.dumps(tasks[task].dataset)), reverse=True)
 
     def told(task: Task, stored: bool) -> None:
-        if isinstance(task, AuditTask):
+        if task in tasks:
             how = "as it was audited before (--fresh audits it anew)" if stored else "audited"
-            done(task.source.dataset.name, how)
+            done(tasks[task].dataset.name, how)
 
-    every: list[Task] = [*tasks, *beside]
-    found = dict(zip(every, executor.all(every, progress, told), strict=True))
+    found = executor.all([*order, *beside], progress, told)
     if pages is not None:
         pages.results |= {task: found[task] for task in beside}
-    return Audit(
-        tuple(claims), configs, tuple(replace(found[task], source=task.source, config=task.config) for task in tasks)
-    )
+    every = (replace(found[task], source=one, config=configs[one.paper.name]) for task, one in tasks.items())
+    return Audit(tuple(claims), configs, tuple(every))
 
 
 def write_audit(
@@ -227,14 +201,13 @@ def write_audit(
     InputError
         The folder is not writable, or holds files that belong to no earlier report.
     """
-    figures = [FigureTask(paper, figure, tuple(exports)) for paper, figure in audit.illustrations]
+    figures = {figure_task(paper, figure, exports): figure.name for paper, figure in audit.illustrations}
     pages = pages or PageTasks(audit.papers)
-    tasks = [*figures, *pages.missing]
-    made = pages.results | dict(zip(tasks, executor.all(tasks, progress), strict=True))
+    made = pages.results | executor.all([*figures, *pages.missing], progress)
     texts = {name: text for task in pages.proofs for name, text in made[task].items()}
     beside = PaperContent(
-        {task.figure.name: made[task] for task in figures},
-        [(task.paper.source, made[task][".svg"]) for task in pages.graphs],
+        {name: made[task] for task, name in figures.items()},
+        [(source, made[task][".svg"]) for task, source in pages.graphs.items()],
         dict(sorted(texts.items())),
     )
     write_report(audit, beside, folder, progress, exports, registry)

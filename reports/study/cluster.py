@@ -7,7 +7,8 @@ from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
 from marginaudit.orders import InputError, printable, shortened, shown
-from marginaudit.reports.study.executor import Task, computed, with_retries
+from marginaudit.reports.processes import Died
+from marginaudit.reports.study.executor import Call, with_retries
 
 K = TypeVar("K")
 
@@ -19,12 +20,11 @@ LONGEST_REASON = 200
 """Longest reason that is shown for a scheduler that does not answer."""
 
 
-def on_cluster(tasks: Mapping[K, Task], address: str) -> Iterator[tuple[K, Any]]:
-    """Compute tasks on a cluster; yield the key and the result of each as it ends.
+def on_cluster(calls: Mapping[K, Call], address: str) -> Iterator[tuple[K, Any]]:
+    """`with_retries` on a cluster.
 
-    The scheduler's ``allowed-failures`` limits the retries of a task after deaths of workers; deaths of a worker in
-    whose queue it was waiting count too. So a task that reaches the limit is retried by itself after all others; the
-    result is None if it reaches the limit again.
+    The scheduler's ``allowed-failures`` limits the retries of a call after deaths of workers; deaths of a worker in
+    whose queue it was waiting count too. So a call that reaches the limit is retried by itself after all others.
 
     Raises
     ------
@@ -37,16 +37,16 @@ def on_cluster(tasks: Mapping[K, Task], address: str) -> Iterator[tuple[K, Any]]
         raise InputError("--scheduler", got="no dask.distributed", expected=EXTRA) from None
     with _client(address) as client:
 
-        def run(some: Mapping[K, Task]) -> Iterator[tuple[K, Any]]:
-            keys = {client.submit(computed, task, pure=False): key for key, task in some.items()}
+        def run(some: Mapping[K, Call]) -> Iterator[tuple[K, Any]]:
+            keys = {client.submit(call, pure=False): key for key, call in some.items()}
             for future in as_completed(keys, loop=client.loop):
                 try:
                     yield keys[future], future.result()
-                except KilledWorker:
-                    yield keys[future], None
+                except KilledWorker as error:
+                    yield keys[future], Died(error)
 
         try:
-            yield from with_retries(run, tasks)
+            yield from with_retries(run, calls, {})
         except CancelledError:
             raise InputError(_place(address), got="a task cancelled", expected="a scheduler that stays") from None
 

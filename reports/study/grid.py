@@ -15,9 +15,7 @@ from marginaudit.claims.settings import with_settings
 from marginaudit.claims.values.error_text import error_text
 from marginaudit.claims.values.json_data import finite
 from marginaudit.orders import InputError
-from marginaudit.reports.audit.auditing import Progress, quiet
 from marginaudit.reports.audit.ledger import all_papers
-from marginaudit.reports.study.executor import Task
 from marginaudit.reports.study.spec import Spec
 from marginaudit.reports.study.store import digest, identity
 
@@ -26,7 +24,7 @@ Outcome = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class RunsTask(Task):
+class RunsTask:
     """Batch of runs on one dataset and seed.
 
     Attributes
@@ -42,10 +40,6 @@ class RunsTask(Task):
     def key(self) -> str:
         """Hash of settings, seed, data, versions and code."""
         return digest(self.work)
-
-    def compute(self, _: Progress = quiet) -> list[Outcome]:
-        """Compute the outcomes of the runs."""
-        return outcomes(self.work)
 
 
 @cache

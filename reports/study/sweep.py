@@ -4,7 +4,6 @@ import json
 import shutil
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from itertools import repeat
 from pathlib import Path
@@ -15,8 +14,9 @@ from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.page.files import csv_of, json_text, write_whole
 from marginaudit.reports.page.folder import refusing
 from marginaudit.reports.plots.measured import rendered
+from marginaudit.reports.processes import Died
 from marginaudit.reports.study.executor import in_workers
-from marginaudit.reports.study.grid import Outcome, RunsTask, modules_of, tasks_of
+from marginaudit.reports.study.grid import Outcome, RunsTask, modules_of, outcomes, tasks_of
 from marginaudit.reports.study.merge import Rows, cell_rows, page, parquet_of, placed, run_rows, statement_rows
 from marginaudit.reports.study.picture import picture
 from marginaudit.reports.study.spec import Spec
@@ -148,19 +148,19 @@ def compute_missing(
     if not todo:
         return
     before = {task.key: folder.store.read(task.key) or [MISSING] * len(task.runs) for task in todo}
-    tasks, done = {}, 0
+    calls, done = {}, 0
     for task in todo:
         pairs = zip(task.work["settings"], before[task.key], strict=True)
         missing = [one for one, old in pairs if not _done(old)]
-        tasks[task.key] = replace(task, work={**task.work, "settings": missing})
+        calls[task.key] = partial(outcomes, {**task.work, "settings": missing})
     if scheduler is None:
-        results = in_workers(tasks, jobs)
+        results = in_workers(calls, jobs)
     else:
         from marginaudit.reports.study.cluster import on_cluster  # slow import, for Dask alone
 
-        results = on_cluster(tasks, scheduler)
+        results = on_cluster(calls, scheduler)
     for key, found in results:
-        new = repeat(KILLED) if found is None else iter(found)
+        new = repeat(KILLED) if isinstance(found, Died) else iter(found)
         folder.keep(key, [old if _done(old) else next(new) for old in before[key]])
         done += len(before[key])
         progress(done)
@@ -200,7 +200,7 @@ def cells_in_memory(spec: Spec, progress: Progress) -> Rows:
     """Compute the cells of a whole sweep in this process, without files."""
     tasks, found, done = list(tasks_of(spec, digest(identity(*modules_of(spec.paper))))), {}, 0
     for task in tasks:
-        found[task.key] = task.compute()
+        found[task.key] = outcomes(task.work)
         done += len(task.runs)
         progress(done)
     return cell_rows(spec, run_rows(spec, tasks, found))
@@ -211,9 +211,9 @@ def seconds_of(todo: Sequence[RunsTask]) -> float:
     if not todo:
         return 0.0
     chosen = [todo[i * (len(todo) - 1) // max(MOST_TIMED - 1, 1)] for i in range(min(MOST_TIMED, len(todo)))]
-    chosen[0].compute()
+    outcomes(chosen[0].work)
     start = perf_counter()
     for task in chosen:
-        task.compute()
+        outcomes(task.work)
     spent, timed = perf_counter() - start, sum(len(task.runs) for task in chosen)
     return spent / timed * sum(len(task.runs) for task in todo)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from marginaudit.claims.series import Series
 from marginaudit.claims.verdict import Finding, Verdict
 from marginaudit.orders import InputError
 from marginaudit.orders.arrays import Floats
-from marginaudit.reports.audit.auditing import Progress, config_document, quiet
+from marginaudit.reports.audit.auditing import config_document
 from marginaudit.reports.hunt import hunt
 from marginaudit.reports.processes import one_thread
 from marginaudit.reports.study.audit import key_of
@@ -139,56 +140,33 @@ def levels_of(design: Design, paper: Paper, config: Any) -> dict[str, tuple[Any,
     }
 
 
-@dataclass(frozen=True, eq=False)
-class MeasureTask(Task):
-    """Task to measure a claim on a case."""
+def measure_task(claim: Claim, paper: Paper, case: DesignPoint) -> Task:
+    """Task to measure a claim on a case; not cached for the user's own claims, as their code may depend on anything."""
 
-    claim: Claim
-    paper: Paper
-    case: DesignPoint
+    def key() -> str:
+        data = [case.dataset.name, paper.kind.to_document(case.dataset)]
+        return key_of(paper, (), tightened=claim.id, dataset=data, config=config_document(paper, case.config))
 
-    @property
-    def key(self) -> str | None:
-        """Cache key; None for the user's own claims, because their code may depend on anything."""
-        dataset, config = self.case.dataset, self.case.config
-        if not self.paper.has(self.claim):
-            return None
-        data = [dataset.name, self.paper.kind.to_document(dataset)]
-        return key_of(self.paper, (), tightened=self.claim.id, dataset=data, config=config_document(self.paper, config))
-
-    @property
-    def size(self) -> float:
-        """Expected seconds of the run."""
-        return self.paper.expected(self.case.dataset, self.case.config)[0]
-
-    def load(self) -> None:
-        """Import what the paper's runs need."""
-        self.paper.load()
-
-    def compute(self, _: Progress = quiet) -> Measured | Finding:
-        """Measurement of the run, on one thread; its finding alone if the claim does not apply."""
-        with one_thread():
-            return measured(self.claim, self.paper, self.case, self.paper.run(self.case.dataset, self.case.config))
+    compute = partial(_measured, claim, paper, case)
+    return Task(f"the run on {case.dataset.name}", compute, key if paper.has(claim) else None, paper.load)
 
 
-@dataclass(frozen=True, eq=False)
-class HuntTask(Task):
-    """Task to hunt a claim with one assumption dropped."""
+def _measured(claim: Claim, paper: Paper, case: DesignPoint) -> Measured | Finding:
+    """Measurement of a run, on one thread; its finding alone if the claim does not apply."""
+    with one_thread():
+        return measured(claim, paper, case, paper.run(case.dataset, case.config))
 
-    claim: Claim
-    paper: Paper
-    without: str
-    seconds: float
 
-    @property
-    def key(self) -> None:
-        """None, no cache: the result depends on the time."""
+def hunt_task(claim: Claim, paper: Paper, without: str, seconds: float) -> Task:
+    """Task to hunt a claim with one assumption dropped; not cached, as the result depends on the time."""
+    return Task(f"the hunt without {without}", partial(_hunted, claim, paper, without, seconds))
 
-    def compute(self, _: Progress = quiet) -> dict[str, Any]:
-        """Numbers of datasets tried and decided, and the size of the smallest counterexample or None."""
-        hunted = hunt(self.claim, self.paper, without=self.without, seconds=self.seconds)
-        breaks = {of: getattr(hunted.dataset, of) for of in hunted.largest} if hunted.dataset is not None else None
-        return {"tried": hunted.tried, "decided": hunted.decided, "breaks": breaks}
+
+def _hunted(claim: Claim, paper: Paper, without: str, seconds: float) -> dict[str, Any]:
+    """Numbers of datasets tried and decided, and the size of the smallest counterexample or None."""
+    hunted = hunt(claim, paper, without=without, seconds=seconds)
+    breaks = {of: getattr(hunted.dataset, of) for of in hunted.largest} if hunted.dataset is not None else None
+    return {"tried": hunted.tried, "decided": hunted.decided, "breaks": breaks}
 
 
 def measured(claim: Claim, paper: Paper, case: DesignPoint, run: BaseRun[Any]) -> Measured | Finding:

@@ -52,8 +52,8 @@ def test_figures_are_drawn_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(study, "rendered_as", counted)
     source = Source(CASES["example-1"](), paper, "example-1")
     with threadpool_limits(2):
-        study.AuditTask(source, (), Config(steps1=5, steps2=5), (), 1.0).compute()
-        study.FigureTask(paper, Figure("f", lambda: None, of="paper", caption=""), ()).compute()
+        study.audit_task(source, (), Config(steps1=5, steps2=5), ()).compute()
+        study.figure_task(paper, Figure("f", lambda: None, of="paper", caption=""), ()).compute()
         assert seen == [{1}, {1}]
         assert 2 in threads()
 

@@ -18,7 +18,7 @@ from marginaudit.claims.judgements import Decided
 from marginaudit.claims.ntp import Config, Run
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports.audit import auditing
-from marginaudit.reports.audit.claim_worker import judged_in_worker
+from marginaudit.reports.audit.auditing import judged_apart
 from marginaudit.reports.study import executor
 from tests.command_line import SHORT, Command
 from tests.papers import audit_only
@@ -102,7 +102,7 @@ SAID = {
     "killed": "Its process was ended by the system (Killed).",
     "memory": "MemoryError (in memory",
     "deep": "RecursionError: maximum recursion depth exceeded",
-    "endless": "Its code was ended after 1 s (--claim-timeout).",
+    "endless": "Its process was ended after 1 s (--claim-timeout).",
 }
 
 
@@ -127,7 +127,7 @@ def test_what_a_claim_prints_goes_to_standard_error(capfd: pytest.CaptureFixture
         sys.stderr.write("three, half a line")
         return Finding(Verdict.HOLDS)
 
-    assert judged_in_worker(claim(prints), short(), 9).verdict is Verdict.HOLDS
+    assert judged_apart(claim(prints), short(), 9).verdict is Verdict.HOLDS
     assert capfd.readouterr() == ("", "one\ntwo\nthree, half a line")
 
 

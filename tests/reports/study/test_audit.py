@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,12 @@ from marginaudit.reports.audit.auditing import Audit, Audited, audited, quiet
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.sources import Source, load
 from marginaudit.reports.page.pictures import drawn, rendered_as
+from marginaudit.reports.page.proofs import proof_pages
 from marginaudit.reports.python import audit
 from marginaudit.reports.study import audit as study
 from marginaudit.reports.study import executor as executing
-from marginaudit.reports.study.audit import AuditTask, FigureTask, audit_datasets, write_audit
-from marginaudit.reports.study.executor import Executor, in_workers
+from marginaudit.reports.study.audit import audit_datasets, audit_task, write_audit
+from marginaudit.reports.study.executor import Executor, Task, in_workers
 from marginaudit.reports.study.store import NO_STORE, Store, user_cache
 from tests.command_line import SHORT, SVOP, Command, dataset_file, files_of, strict_json
 from tests.papers import changed
@@ -42,14 +43,32 @@ AUDIT = ("audit", "data.json", "--claim", "ntp.prop*", *SHORT, "--out", "report"
 TWO = ("example-1", "section-7")
 
 
-def task_of(**changes: Any) -> AuditTask:
-    source = Source(CASES["example-1"](), PAPERS[0], "example-1")
-    return replace(AuditTask(source, CLAIMS, Config(steps1=5, steps2=5), (), 1.0), **changes)
+SOURCE = Source(CASES["example-1"](), PAPERS[0], "example-1")
+CONFIG = Config(steps1=5, steps2=5)
 
 
-def test_the_largest_dataset_begins_first() -> None:
-    small, large = (task_of(source=load(name, PAPERS)).size for name in ("example-1", "free-20"))
-    assert 0 < small < large
+def task_of(**changes: Any) -> Task:
+    return audit_task(**{"source": SOURCE, "claims": CLAIMS, "config": CONFIG, "exports": (), **changes})
+
+
+def key_of(**changes: Any) -> str | None:
+    key = task_of(**changes).key
+    return key() if key else None
+
+
+def test_the_largest_dataset_starts_first_in_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[str] = []
+
+    def noted(source: Source, *given: Any, **named: Any) -> Audited:
+        begun.append(source.dataset.name)
+        return audited(source, *given, **named)
+
+    monkeypatch.setattr(study, "audited", noted)
+    monkeypatch.setattr(executing, "in_workers", lambda calls, *_: [(task, call()) for task, call in calls.items()])
+    for jobs, order in ((1, [*TWO]), (2, [*TWO][::-1])):
+        begun.clear()
+        found = audit_two(jobs=jobs)
+        assert (begun, [one.name for one in found.audited]) == (order, [*TWO])
 
 
 def audit_two(folder: Path | None = None, jobs: int = 2, **changes: Any) -> Audit:
@@ -60,9 +79,9 @@ def audit_two(folder: Path | None = None, jobs: int = 2, **changes: Any) -> Audi
 
 def test_what_is_kept_is_what_was_found(tmp_path: Path) -> None:
     """Also by another process, with its curves."""
-    here = audited(task_of().source, CLAIMS, task_of().config, quiet)
+    here = audited(SOURCE, CLAIMS, CONFIG, quiet)
     Store(tmp_path).write("k", task_of().compute())
-    for back in (Store(tmp_path).read("k"), dict(in_workers({"k": task_of()}, 1))["k"]):
+    for back in (Store(tmp_path).read("k"), dict(in_workers({"k": task_of().compute}, 1))["k"]):
         assert back.findings == here.findings
         assert [row.curve is None for row in back.findings.values()] == [False, True, True]
         assert back.document == here.document
@@ -98,20 +117,20 @@ def test_workers_that_start_afresh_give_the_same(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     "change",
     [
-        lambda task: replace(task, config=replace(task.config, lr2=0.1)),
-        lambda task: replace(task, claims=task.claims[:2]),
-        lambda task: replace(task, claims=task.claims[::-1]),
-        lambda task: replace(task, exports=("pdf",)),
-        lambda task: replace(task, source=replace(task.source, place="other")),
-        lambda task: replace(task, source=replace(task.source, sha256="0")),
-        lambda task: replace(task, source=replace(task.source, dataset=replace(task.source.dataset, name="x"))),
-        lambda task: replace(task, source=replace(task.source, dataset=CASES["section-7"]())),
-        lambda _: AuditTask(load("snap-single", PAPERS), PAPERS[1].claims, ClassConfig(), (), 1.0),
+        {"config": replace(CONFIG, lr2=0.1)},
+        {"claims": CLAIMS[:2]},
+        {"claims": CLAIMS[::-1]},
+        {"exports": ("pdf",)},
+        {"source": replace(SOURCE, place="other")},
+        {"source": replace(SOURCE, sha256="0")},
+        {"source": replace(SOURCE, dataset=replace(SOURCE.dataset, name="x"))},
+        {"source": replace(SOURCE, dataset=CASES["section-7"]())},
+        {"source": load("snap-single", PAPERS), "claims": PAPERS[1].claims, "config": ClassConfig()},
     ],
     ids=["setting", "claims", "order of claims", "exports", "origin", "bytes", "name", "data", "paper"],
 )
-def test_whatever_changes_has_another_key(change: Callable[[AuditTask], AuditTask]) -> None:
-    assert task_of().key != change(task_of()).key is not None
+def test_whatever_changes_has_another_key(change: Mapping[str, Any]) -> None:
+    assert key_of() != key_of(**change) is not None
 
 
 def test_figures_and_other_code_have_keys_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +138,7 @@ def test_figures_and_other_code_have_keys_of_their_own(monkeypatch: pytest.Monke
         ntp, snap = PAPERS
         pairs = [(snap, "snap-3"), (snap, "snap-4"), (ntp, "snap-3")]
         figures = [study.key_of(paper, exports, figure=name) for paper, name in pairs for exports in ((), ("pdf",))]
-        return [task_of().key, *figures]
+        return [key_of(), *figures]
 
     before = keys()
     assert len(set(before)) == 7
@@ -130,9 +149,9 @@ def test_figures_and_other_code_have_keys_of_their_own(monkeypatch: pytest.Monke
 
 def test_what_users_claims_have_judged_is_not_kept() -> None:
     mine = replace(LEDGER["ntp.theorem1.norm"], id="mine")
-    assert task_of(claims=(*CLAIMS, mine)).key is None
+    assert key_of(claims=(*CLAIMS, mine)) is None
     about_others = replace(mine, paper="snap", assumptions=("symmetric_classes",))
-    assert task_of(claims=(*CLAIMS, about_others)).key == task_of().key
+    assert key_of(claims=(*CLAIMS, about_others)) == key_of()
 
 
 @pytest.fixture
@@ -232,12 +251,18 @@ def test_figures_and_pages_of_proofs_are_made_once(tmp_path: Path, monkeypatch: 
 
 def test_nothing_is_made_for_the_page_before_all_is_judged(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    for where, name in ((study, "audited"), (study.ProofsTask, "compute"), (study.FigureTask, "compute")):
-        monkeypatch.setattr(where, name, noted(getattr(where, name), done))
+    results = Executor.results
+
+    def noted(executor: Executor, tasks: Sequence[Task], *given: Any) -> Iterator[tuple[Task, Any, bool]]:
+        for task, *found in results(executor, tasks, *given):
+            done.append(task.name)
+            yield task, *found
+
+    monkeypatch.setattr(Executor, "results", noted)
     assert command("audit", *TWO, "--claim", "ntp.prop2*", *SHORT, "--fresh", "--out", "report").status == 0
-    assert done[:2] == ["audited", "audited"]
-    assert {"audited"} < set(done)
-    assert done.count("audited") == 2
+    assert done[:2] == [f"the audit of {name}" for name in TWO]
+    assert len(done) > 2
+    assert not any(name.startswith("the audit of") for name in done[2:])
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -248,35 +273,34 @@ def test_proofs_are_made_beside_several_datasets_alone(count: int, monkeypatch: 
     found = audit_datasets([source] * count, THIRD.claims, config, Executor(), pages=pages, done=done)
     assert said == ["three-numbers"] * count
     assert (pages.missing == []) is (count > 1)
-    again = list[str]()
-    monkeypatch.setattr(study.ProofsTask, "compute", noted(study.ProofsTask.compute, again))
+    again = list[Paper]()
+
+    def noted(papers: Sequence[Paper]) -> dict[str, str]:
+        again.extend(papers)
+        return proof_pages(papers)
+
+    monkeypatch.setattr(study, "proof_pages", noted)
     write_audit(found, Path("report"), Executor(), pages=pages)
-    assert len(again) == (count == 1)
-
-
-def noted(function: Callable[..., Any], done: list[str]) -> Callable[..., Any]:
-    def call(*given: Any, **named: Any) -> Any:
-        done.append(function.__name__)
-        return function(*given, **named)
-
-    return call
+    assert again == [THIRD] * (count == 1)
 
 
 def test_a_papers_own_figure_is_the_same_from_another_process() -> None:
     paper = PAPERS[1]
     figure = paper.figures_of("paper")["snap-8"]
-    assert dict(in_workers({"": FigureTask(paper, figure, ())}, 1)) == {"": rendered_as(figure.draws(), ())}
+    assert dict(in_workers({"": study.figure_task(paper, figure, ()).compute}, 1)) == {
+        "": rendered_as(figure.draws(), ())
+    }
 
 
 def test_figures_are_drawn_by_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Theorem 4 applies to neither: its figures are not drawn."""
-    here, compute = os.getpid(), FigureTask.compute
+    here = os.getpid()
 
-    def elsewhere(task: FigureTask, *progress: Any) -> Mapping[str, bytes]:
+    def elsewhere(*given: Any) -> Mapping[str, bytes]:
         assert os.getpid() != here
-        return compute(task, *progress)
+        return rendered_as(*given)
 
-    monkeypatch.setattr(FigureTask, "compute", elsewhere)
+    monkeypatch.setattr(study, "rendered_as", elsewhere)
     names, said = ["snap-symmetric", "syn-small"], []
     executor = Executor(2, Store(tmp_path))
     found = audit_datasets(
@@ -305,7 +329,7 @@ def test_what_ends_its_process_is_named_and_the_rest_is_kept(tmp_path: Path, mon
     monkeypatch.setattr(study, "audited", dying)
     with pytest.raises(InputError, match=r"^the audit of section-7: got processes that were ended at their work"):
         audit_two(tmp_path / "kept")
-    assert Store(tmp_path / "kept").read(task_of().key) is not None
+    assert Store(tmp_path / "kept").read(key_of()) is not None
 
 
 def test_a_built_in_claim_that_ends_its_process_costs_itself_alone(monkeypatch: pytest.MonkeyPatch) -> None:

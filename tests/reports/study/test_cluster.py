@@ -2,7 +2,7 @@
 
 import logging
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from dask.distributed import KilledWorker, LocalCluster
 
-from marginaudit.reports.study.grid import RunsTask
+from marginaudit.reports.study import sweep as sweeping
+from marginaudit.reports.study.grid import outcomes
+from marginaudit.reports.study.store import digest
 from tests.command_line import Command, files_of
 from tests.reports.study import odd_paper
 from tests.reports.study.specs import written
@@ -80,12 +82,11 @@ WORKER: Any = SimpleNamespace(address="a worker")
 def test_what_died_beside_others_is_done_by_itself(
     command: Command, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compute = RunsTask.compute
 
-    def dies_once(task: RunsTask) -> Any:
-        if odd_paper.first_time(task.key):
+    def dies_once(work: Mapping[str, Any]) -> Any:
+        if odd_paper.first_time(digest(work)):
             raise KilledWorker("a task", WORKER, 3)
-        return compute(task)
+        return outcomes(work)
 
-    monkeypatch.setattr(RunsTask, "compute", dies_once)
+    monkeypatch.setattr(sweeping, "outcomes", dies_once)
     assert command.json("sweep", written(), "--out", "out", "--scheduler", address)["runs"]["done"] == 18

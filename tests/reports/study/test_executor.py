@@ -7,8 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,16 +23,9 @@ from marginaudit.reports.study.executor import Executor, Task, in_workers
 from tests.reports.processes import children
 
 
-@dataclass(frozen=True, eq=False)
-class Calling(Task):
+def calling(call: Callable[[], Any]) -> Task:
     """A task that calls a function."""
-
-    call: Callable[[], Any]
-    size: int = 0
-    key = None
-
-    def compute(self, *_: Any) -> Any:
-        return self.call()
+    return Task("a task", lambda _=quiet: call())
 
 
 @pytest.fixture(autouse=True)
@@ -51,33 +43,30 @@ def dies(times: int, folder: Path, before: frozenset[int]) -> int:
     return len({*children(os.getppid())} - before)
 
 
-@pytest.mark.parametrize(("times", "result", "tried"), [(0, 2, 1), (1, 1, 2), (2, None, 2)])
-def test_a_task_whose_worker_dies_is_retried_once_alone(
-    times: int, result: int | None, tried: int, tmp_path: Path
+KILLED = Died("was ended by the system (Killed)")
+
+
+@pytest.mark.parametrize(("times", "result", "tried"), [(0, 2, 1), (1, 1, 2), (2, KILLED, 2)])
+def test_a_call_whose_worker_dies_is_retried_once_alone(
+    times: int, result: int | Died, tried: int, tmp_path: Path
 ) -> None:
     (tmp_path / "tries").mkdir()
     death = partial(dies, times, tmp_path / "tries", frozenset(children(os.getpid())))
-    tasks = {**{name: Calling(partial(str.upper, name)) for name in "abc"}, "dies": Calling(death)}
-    found = list(in_workers(tasks, 2))
+    found = list(in_workers({**{name: partial(str.upper, name) for name in "abc"}, "dies": death}, 2))
     assert dict(found) == {"a": "A", "b": "B", "c": "C", "dies": result}
     assert (len(found), found[-1][0] == "dies" or not times) == (4, True)
     assert len([*(tmp_path / "tries").iterdir()]) == tried
 
 
 def test_another_worker_takes_the_place_of_a_dead_one() -> None:
-    tasks = {"dies": Calling(partial(os._exit, 3)), "a": Calling(os.getpid), "b": Calling(os.getpid)}
-    found = dict(in_workers(tasks, 1))
-    assert found == {"dies": None, "a": found["a"], "b": found["a"]}
+    calls: dict[str, Callable[[], Any]] = {"dies": partial(os._exit, 3), "a": os.getpid, "b": os.getpid}
+    found = dict(in_workers(calls, 1))
+    assert found == {"dies": Died("gave no finding (exit status 3)"), "a": found["a"], "b": found["a"]}
 
 
-def test_the_largest_task_starts_first_and_the_smallest_before_a_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    def computed(tasks: Mapping[Calling, Calling], *_: object) -> Iterator[tuple[Calling, int]]:
-        return ((task, task.size) for task in tasks)
-
-    monkeypatch.setattr(executing, "in_workers", computed)
-    tasks = [Calling(int, size) for size in (2, 9, 5)]
-    assert [size for _, size, _ in Executor(2).results(tasks)] == [9, 5, 2]
-    assert [size for _, size, _ in Executor(2).results(tasks, until=time.monotonic() + 9)] == [2, 5, 9]
+def test_a_retry_may_be_another_call() -> None:
+    calls: dict[str, Callable[[], Any]] = {"dies": partial(os._exit, 3), "a": partial(str.upper, "a")}
+    assert dict(in_workers(calls, 2, retries={"dies": int})) == {"dies": 0, "a": "A"}
 
 
 @pytest.mark.parametrize("error", [InputError("here", got="one", expected="two"), ValueError("here: got one")])
@@ -89,14 +78,14 @@ def test_an_error_of_a_task_ends_all(error: Exception) -> None:
 
     before = children(os.getpid())
     with pytest.raises(type(error), match=r"^here: got one") as raised:
-        Executor(2).all([Calling(fails), Calling(partial(time.sleep, 60))], quiet)
+        Executor(2).all([calling(fails), calling(partial(time.sleep, 60))], quiet)
     assert isinstance(error, InputError) or "in fails\n" in raised.value.__notes__[0]
     assert children(os.getpid()) == before
 
 
 def test_workers_end_with_the_iterator() -> None:
     before = children(os.getpid())
-    results = in_workers({"a": Calling(os.getpid), "b": Calling(partial(time.sleep, 60))}, 2)
+    results = in_workers({"a": os.getpid, "b": partial(time.sleep, 60)}, 2)
     _, process = next(results)
     assert process in children(os.getpid())
     del results
@@ -104,7 +93,7 @@ def test_workers_end_with_the_iterator() -> None:
 
 
 def test_garbage_is_not_looked_for_in_what_workers_share() -> None:
-    assert dict(in_workers({"a": Calling(gc.get_freeze_count)}, 1))["a"] > 0
+    assert dict(in_workers({"a": gc.get_freeze_count}, 1))["a"] > 0
     assert gc.get_freeze_count() == 0
 
 
@@ -112,7 +101,8 @@ def test_what_cannot_be_sent_is_computed_here(monkeypatch: pytest.MonkeyPatch) -
     """As where nothing can be forked, and a claim holds a lock."""
     monkeypatch.setattr(executing, "forkable", lambda: False)
     lock = threading.Lock()
-    assert Executor(2).all([Calling(lambda: (lock.locked(), os.getpid()))] * 2, quiet) == [(False, os.getpid())] * 2
+    tasks = [calling(lambda: (lock.locked(), os.getpid())) for _ in range(2)]
+    assert Executor(2).all(tasks, quiet) == dict.fromkeys(tasks, (False, os.getpid()))
 
 
 @pytest.mark.parametrize("client_is_there", [True, False])
@@ -121,7 +111,8 @@ def test_a_worker_ends_with_its_client(client_is_there: bool, monkeypatch: pytes
     if not client_is_there:
         monkeypatch.setattr(os, "getppid", lambda: -1)
     call = partial(time.sleep, 0.5 if client_is_there else 60)
-    assert list(called([call], 1, fork=True)) == [(0, None if client_is_there else Died(1))]
+    died = Died("gave no finding (exit status 1)")
+    assert list(called({"a": call}, 1, fork=True)) == [("a", None if client_is_there else died)]
 
 
 WARNING_FORK = """
@@ -131,23 +122,19 @@ os.fork = lambda: warnings.warn(told_of, DeprecationWarning) or fork()  # as Pyt
 
 PROCESSES = """
 import os, sys, threading, time, warnings
-from dataclasses import dataclass
 import numpy as np
 import marginaudit
 from marginaudit.reports.study.executor import Executor, Task
 from marginaudit.reports.processes import forkable
 
-@dataclass(frozen=True, eq=False)
-class Known(Task):
-    key = None
-    def compute(self, *_):
-        return os.getppid(), hasattr(marginaudit, "mark")
+def known(*_):
+    return os.getppid(), hasattr(marginaudit, "mark")
 
 np.ones((500, 500)) @ np.ones((500, 500))  # with all the threads that it has
 told = forkable()
 {beside}
 marginaudit.mark = True
-found = Executor(2).all([Known(), Known()], print)
+found = Executor(2).all([Task("a", known), Task("b", known)], print).values()
 assert [client for client, _ in found] == [os.getpid()] * 2
 print(told, forkable(), *{mark for _, mark in found})
 """

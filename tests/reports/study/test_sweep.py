@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 from marginaudit.orders import InputError
+from marginaudit.reports.processes import Died
 from marginaudit.reports.study import sweep as sweeping
-from marginaudit.reports.study.grid import RunsTask, outcomes
+from marginaudit.reports.study.grid import outcomes
 from marginaudit.reports.study.store import digest
 from tests.command_line import Command
 from tests.reports.study import odd_paper
@@ -26,11 +27,11 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Works:
     """Tasks are computed in this process; their work is listed in the order in which they were."""
     found: Works = []
 
-    def computed(tasks: Mapping[str, RunsTask], jobs: int) -> Iterator[tuple[str, Any]]:
+    def computed(calls: Mapping[str, Any], jobs: int) -> Iterator[tuple[str, Any]]:
         assert jobs >= 1
-        for key, task in tasks.items():
-            found.append(task.work)
-            yield key, task.compute()
+        for key, call in calls.items():
+            found.extend(call.args)
+            yield key, call()
 
     monkeypatch.setattr(sweeping, "in_workers", computed)
     return found
@@ -200,7 +201,7 @@ def test_a_retry_that_kills_its_workers_leaves_what_is_done(monkeypatch: pytest.
     task = folder.tasks[0]
     done, other = outcomes(task.work)
     folder.keep(task.key, [done, {"status": "failed", "message": "odd", "results": {}}])
-    monkeypatch.setattr(sweeping, "in_workers", lambda tasks, _: ((key, None) for key in tasks))
+    monkeypatch.setattr(sweeping, "in_workers", lambda calls, _: ((key, Died()) for key in calls))
     [again] = folder.todo(retry_failed=True)
     sweeping.compute_missing(folder, [again], 1, None, lambda _: None)
     assert folder.outcomes()[task.key] == [done, sweeping.KILLED]
@@ -211,7 +212,7 @@ def test_a_retry_that_kills_its_workers_leaves_what_is_done(monkeypatch: pytest.
 def test_runs_that_were_killed_are_told_of_and_are_an_exit_status(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweeping, "in_workers", lambda tasks, _: ((key, None) for key in tasks))
+    monkeypatch.setattr(sweeping, "in_workers", lambda calls, _: ((key, Died()) for key in calls))
     told = command("sweep", written(), "--out", "out", "--jobs", "1")
     assert (told.status, told.err) == (1, "marginaudit: 18 of 18 runs could not be done: 18 killed\n")
 
