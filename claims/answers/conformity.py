@@ -79,14 +79,22 @@ class Conformity:
     def _found(self) -> str:
         at = self.departs_at
         if at is None:
-            return f"{'all' if self.decided == self.records else 'these'} follow {self.algorithm}"
+            return self._followed
         stage = next(one for one in self.stages if one.departs_at is at)
         if not stage.goes_on:
             return f"departs from {self.algorithm} at {self.place(at)}; cause: {at.cause or UNKNOWN}"
         start = f"{at.cause or 'another first record'} at {self.place(at)}, then "
         if stage.later is None:
-            return f"{start}follows {self.algorithm}"
+            return f"{start}{'follows' if stage.decided > 1 else 'undecided whether it follows'} {self.algorithm}"
         return f"{start}departs at {self.place(stage.later)}; cause: {stage.later.cause or UNKNOWN}"
+
+    @property
+    def _followed(self) -> str:
+        """Which records of a run without a departure are known to follow the algorithm."""
+        if not self.decided:
+            return f"whether they follow {self.algorithm} is undecided"
+        whole = self.decided == self.records
+        return f"all follow {self.algorithm}" if whole else f"these follow {self.algorithm}, the others are undecided"
 
     @property
     def line(self) -> str:
@@ -95,7 +103,8 @@ class Conformity:
         notes = "".join(f"; {stage.note}" for stage in self.stages if stage.note)
         if stage is None or stage.departs_at is None:
             records = counted(self.records, "record")
-            return f"{self.file} conforms on {self.dataset}{self.assumed}: {self.decided} of {records} decided{notes}"
+            found = "conforms" if self.decided else "is undecided"
+            return f"{self.file} {found} on {self.dataset}{self.assumed}: {self.decided} of {records} decided{notes}"
         found = f"{self.file} departs on {self.dataset} at {self._words(stage.departs_at)}"
         if stage.goes_on and stage.later is None:
             records = counted(stage.records - 1, "record")
