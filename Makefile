@@ -48,7 +48,9 @@ nightly: install ## what takes hours: tests with the lowest versions, slow ones,
 	@sed -n '/^requires/!s/.*"\([a-z][a-z0-9-]*\)>=\([0-9.]*\)".*/\1==\2/p' pyproject.toml > build/lowest.txt
 	@PIP_PYTHON=build/lowest/bin/python $(PIP) --constraint build/lowest.txt $(STRICT) --editable '.[test]'
 	@build/lowest/bin/pytest -n 2 --dist worksteal
+	@$(PIP) $(STRICT) --editable '.[trainers]'
 	@$(BIN)/pytest -n 2 --dist worksteal --timeout 600 -m slow
+	@$(BIN)/pytest tests/test_trainers.py
 	@$(BIN)/python -m tests.oracle.sweep --quiet --audits 500 --seed $(SEED)
 	@$(BIN)/python -m tests.oracle.snap.sweep --quiet --audits 300 --seed $(SEED)
 	@$(MAKE) --no-print-directory fuzz SEED=$(SEED)

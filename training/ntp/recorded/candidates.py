@@ -415,7 +415,7 @@ def _alike(m: Floats, change: Floats) -> float:
     size = float(np.median(sizes))
     off = float(np.linalg.norm(turned - np.diag(sizes)))
     differ = kept > 1 and singular[0] > 4 * singular[kept - 1]
-    return size if differ and off < 0.2 * size and (abs(sizes - size) < size / 2).all() else 0.0
+    return size if differ and off < 0.2 * size and 0 < sizes.max() < 2 * sizes.min() else 0.0
 
 
 def single_steps(run: Recorded, first: int, last: int) -> Iterator[tuple[int, Floats, Floats]]:
