@@ -42,8 +42,8 @@ MAP = click.option(
     "rules",
     multiple=True,
     metavar="RULE",
-    help="How a matrix is computed from the file's tensors, such as 'W_kq = k.weight.T @ q.weight / sqrt(64)'; saved "
-    "beside the file. May be given again.",
+    help="How a matrix is computed from the file's tensors, such as 'W_kq = k.weight.T @ q.weight / sqrt(64)', or "
+    "several such rules separated by ';'; saved beside the file. May be given again.",
 )
 
 

@@ -15,6 +15,9 @@ RULE = re.compile(r"\s*([A-Za-z_]\w*)(?:\[(\d{1,6})\])?\s*=(?!=)(.*)", re.DOTALL
 SUMMED = "W_ov"
 """The matrix whose sum over heads a paper trains: in a sample of one token every head attends to it."""
 
+ONE_RULE = re.compile(r'(?:[^;"]|"[^"]*(?:"|$))+')
+"""A part of a line up to a semicolon that is not in a name in double quotes."""
+
 EXAMPLE = 'a rule such as "W_kq = k.weight.T @ q.weight"'
 
 KEY = re.compile(r"(?:^|[._])(?:w_?k|k|key|k_proj|to_k|k_lin|keys)(?=[._]|$)", re.IGNORECASE)
@@ -39,8 +42,19 @@ class Rule:
     parsed: Parsed
 
 
+def split_rules(line: str) -> list[str]:
+    """The rules of a line, which semicolons separate; [] for a comment.
+
+    >>> split_rules('W_kq = "a;b" ; W_ov = c;'), split_rules("# a; b")
+    (['W_kq = "a;b"', 'W_ov = c'], [])
+    """
+    if line.lstrip().startswith("#"):
+        return []
+    return [rule.strip() for rule in ONE_RULE.findall(line) if rule.strip()]
+
+
 def parse_map(where: str, lines: Sequence[str], targets: Sequence[str]) -> tuple[Rule, ...]:
-    """Parse rules ``NAME = EXPRESSION`` or ``NAME[HEAD] = EXPRESSION``, one a line.
+    """Parse rules ``NAME = EXPRESSION`` or ``NAME[HEAD] = EXPRESSION``, one a line or separated by ``;``.
 
     Raises
     ------
@@ -48,21 +62,30 @@ def parse_map(where: str, lines: Sequence[str], targets: Sequence[str]) -> tuple
         A line is no rule of a target, or a target has two.
     """
     found: dict[tuple[str, int | None], Rule] = {}
-    for number, line in enumerate(lines, 1):
-        place = where if where.startswith("--") else f"{where}:{number}"
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        match = RULE.fullmatch(line)
+    for place, text in _placed(where, lines):
+        match = RULE.fullmatch(text)
         if match is None or match[1] not in targets:
-            got = shown(match[1] if match else line.strip())
+            got = shown(match[1] if match else text)
             raise InputError(place, got=got, expected=f"{EXAMPLE}, of {' or '.join(targets)}")
         target, head = match[1], None if match[2] is None else int(match[2])
         if (target, head) in found:
             raise InputError(place, got=f"two rules of {target}", expected="one of each")
-        found[target, head] = Rule(target, head, place, line.strip(), parse(place, match[3]))
+        found[target, head] = Rule(target, head, place, text, parse(place, match[3]))
     if not found:
         raise InputError(where, got="no rule", expected=EXAMPLE)
     return tuple(found.values())
+
+
+def _placed(where: str, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each rule and its place in errors: the line of a file, and the matrix if other rules share the place."""
+    split = [split_rules(line) for line in lines]
+    of_option = where.startswith("--")
+    for number, rules in enumerate(split, 1):
+        place = where if of_option else f"{where}:{number}"
+        several = sum(map(len, split)) > 1 if of_option else len(rules) > 1
+        for text in rules:
+            target = text.partition("=")[0].strip()
+            yield (f"{place}: {target}" if several and RULE.fullmatch(text) else place), text
 
 
 def quantities(lines: Sequence[str]) -> list[str]:

@@ -35,6 +35,7 @@ from marginaudit.training.weight_files.maps import (
     quantities,
     rules_of,
     saved_lines,
+    split_rules,
     suggestion,
 )
 from marginaudit.training.weight_files.tensors import Tensor, decoded
@@ -68,7 +69,7 @@ class RunFile(PathLike[str]):
     path : Path
         A file, or a folder of checkpoints.
     rules : tuple of str
-        The map; () for the one saved beside the file, or none.
+        The map, one rule a string or several separated by ``;``; () for the one saved beside the file, or none.
     head : {"", "trained", "given", "joint"}
         How W_ov was trained: by stage 1, not at all, or jointly with W_kq; "" for what the file shows.
     quantity : str
@@ -101,8 +102,8 @@ class RunFile(PathLike[str]):
         return [replace(self, quantity=one) for one in quantities(self._lines())]
 
     def _lines(self) -> list[str]:
-        """The lines of the map, given or saved beside the file; [] without any."""
-        return [*(self.rules or saved_lines(self.path) or ())]
+        """The rules of the map, given or saved beside the file; [] without any."""
+        return [rule for line in self.rules or saved_lines(self.path) or () for rule in split_rules(line)]
 
     def digest(self) -> str:
         """SHA-256 of file and map; of a folder, of names with contents, or above 2 GB with sizes and times.
@@ -131,12 +132,13 @@ class RunFile(PathLike[str]):
         OSError
             They cannot be written.
         """
-        if not self.rules or list(self.rules) == saved_lines(self.path):
+        rules = [rule for line in self.rules for rule in split_rules(line)]
+        if not rules or rules == saved_lines(self.path):
             return None
         whole = map_file(self.path)
         part = whole.with_name(f".{whole.name}.{uuid4().hex[:12]}.part")
         try:
-            part.write_text("".join(f"{rule}\n" for rule in self.rules), encoding="utf-8")
+            part.write_text("".join(f"{rule}\n" for rule in rules), encoding="utf-8")
             part.replace(whole)
         finally:
             part.unlink(missing_ok=True)
@@ -257,5 +259,5 @@ def _unmapped(where: str, targets: Mapping[str, Target], tensors: Mapping[str, T
     if found := identity(tensors, names):
         return parse_map(where, found, names)
     rules = suggestion(tensors, {name: target.shapes[0] for name, target in targets.items()})
-    example = " ".join(f'--map "{rule}"' for rule in rules) or f'--map "{names[-1]} = .."'
+    example = f'--map "{"; ".join(rules) or f"{names[-1]} = .."}"'
     raise InputError(where, got=listed(tensors), expected=f"{' or '.join(names)}, or a map such as {example}")

@@ -221,9 +221,9 @@ SUGGESTIONS: list[tuple[dict[str, tuple[int, ...]], str]] = [
     ),
     (
         {"k.weight": (8, V), "q.weight": (8, V), "v.weight": (6, V), "lm_head.weight": (V, 6)},
-        '--map "W_ov = lm_head.weight @ v.weight" --map "W_kq = k.weight.T @ q.weight"',
+        '--map "W_ov = lm_head.weight @ v.weight; W_kq = k.weight.T @ q.weight"',
     ),
-    ({"att": (V, V)}, '--map "W_kq = att"'),
+    ({"att": (V, V)}, 'W_kq = att"'),
 ]
 
 
@@ -237,8 +237,7 @@ def test_without_a_map_names_shapes_and_a_map_that_fits(
     listing = ", ".join(f"{name} {'x'.join(map(str, shape))}" for name, shape in shapes.items())
     assert f"got {listing}, expected W_ov or W_kq, or a map such as " in said
     assert expected in said
-    rules = said.partition(' --map "')[2].removesuffix('"').split('" --map "')
-    assert read(tmp_path, *rules).records
+    assert read(tmp_path, said.partition(' --map "')[2].removesuffix('"')).records
 
 
 def test_where_no_map_fits_there_is_no_suggestion(tmp_path: Path) -> None:
@@ -265,9 +264,30 @@ def test_what_a_map_refuses(rule: str, expected: str, tmp_path: Path) -> None:
     assert expected in refused(tmp_path, rule)
 
 
+def test_several_rules_in_one_map(tmp_path: Path) -> None:
+    """Semicolons separate rules, but not within a quoted name; they are saved one a line, and errors name the rule."""
+    tensors = {"a;b": RNG.normal(size=(V, V)), "c": RNG.normal(size=(V, V))}
+    write_safetensors(tmp_path / "run" / "1.safetensors", tensors)
+    one_map = RunFile(tmp_path / "run", ('W_kq = "a;b" ; W_ov = c.T;',))
+    for run in (one_map, RunFile(tmp_path / "run", ('W_kq = "a;b"', "W_ov = c.T"))):
+        found = read_weights(run, TARGETS).records
+        np.testing.assert_array_equal(found["W_kq"].weights[0], tensors["a;b"])
+        np.testing.assert_array_equal(found["W_ov"].weights[0], tensors["c"].T)
+        assert run.digest() == one_map.digest()
+    saved = one_map.save_map()
+    assert saved is not None
+    assert saved.read_text(encoding="utf-8") == 'W_kq = "a;b"\nW_ov = c.T\n'
+    assert one_map.save_map() is None
+    saved.write_text("# W_kq = c; none\nW_kq = c; W_ov = c @ c[0:3]\n", encoding="utf-8")
+    assert "run.map:2: W_ov: got a product of 4x4 and 3x4" in refused(tmp_path / "run")
+    for rules in (("W_kq = c; W_ov = c @ c[0:3]",), ("W_kq = c", "W_ov = c @ c[0:3]")):
+        assert "--map: W_ov: got a product of 4x4 and 3x4" in refused(tmp_path / "run", *rules)
+    assert "--map: W_vo: got 'W_vo', expected a rule" in refused(tmp_path / "run", "W_kq = c; W_vo = c")
+
+
 def test_two_rules_of_a_matrix_are_refused(tmp_path: Path) -> None:
     write_safetensors(tmp_path / "1.safetensors", {"W": np.zeros((V, V))})
-    assert "--map: got two rules of W_kq, expected one of each" in refused(tmp_path, "W_kq = W", "W_kq = W.T")
+    assert "--map: W_kq: got two rules of W_kq, expected one of each" in refused(tmp_path, "W_kq = W", "W_kq = W.T")
 
 
 def test_what_a_folder_refuses(tmp_path: Path) -> None:
