@@ -52,9 +52,9 @@ def first_of(*reasons: Callable[[ClassRun], str | None]) -> Callable[[ClassRun],
 def slow_decoder(run: ClassRun) -> str | None:
     """Reason why eq. 10 and its consequences do not apply, or None: Assumption 1 (c), eta_Y >> eta_Z.
 
-    None for a recorded run, whose file has no step sizes.
+    None for a recorded run without given step sizes.
     """
-    if run.recorded is not None or run.eta_Y >= MUCH_GREATER * run.eta_Z * (1 - 4 * UNIT_ROUNDOFF):  # 0.7 and 0.07
+    if not run.known_rates or run.eta_Y >= MUCH_GREATER * run.eta_Z * (1 - 4 * UNIT_ROUNDOFF):  # 0.7 and 0.07
         return None
     least = f"{MUCH_GREATER} eta_Z = {MUCH_GREATER * run.eta_Z:.4g}"
     return f"Assumption 1 (c): eta_Y = {run.eta_Y:.4g} is below {least}."
@@ -80,7 +80,7 @@ def ratios(run: ClassRun) -> str:
 
 
 def late_steps(run: ClassRun, most: int) -> NDArray[np.int64]:
-    """At most ``most`` of the recorded steps t >> K^2, including the last.
+    """At most ``most`` of the recorded steps t >> K^2 of SGD, including the last.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def late_steps(run: ClassRun, most: int) -> NDArray[np.int64]:
     if run.eta_Y > LARGEST_RATE:
         raise BeyondTheRun(f"after one step M h* is eta_Y = {run.eta_Y:.4g}, and exp of it is beyond float64")
     least = MUCH_GREATER * run.K**2
-    late = np.unique(run.steps[run.steps >= least])
+    late = np.unique(run.drawn_steps[run.drawn_steps >= least])
     if not len(late):
         raise NotRecorded(f"the statement applies from t = {MUCH_GREATER} K^2 = {least} on, and no such t is recorded")
     chosen = evenly_spaced(len(late), most)

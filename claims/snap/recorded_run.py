@@ -1,10 +1,12 @@
 """Recorded run on sequence classes from elsewhere: judged by its file alone, and compared with Lemma 1's SGD."""
 
 from collections.abc import Callable
+from functools import cached_property
 from os import PathLike
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marginaudit.claims.answers.conformity import Conformity
 from marginaudit.claims.claim import NotJudged
@@ -15,6 +17,7 @@ from marginaudit.claims.snap.training import dominant
 from marginaudit.claims.values.json_data import finite
 from marginaudit.orders import InputError, printable
 from marginaudit.orders.snap import SequenceClasses
+from marginaudit.training import log_spaced
 from marginaudit.training.departure import Departure
 from marginaudit.training.snap.recorded.conformity import compared_classes
 from marginaudit.training.snap.recorded.trajectory import ClassTrajectory, read_class_trajectory, read_weights
@@ -55,6 +58,11 @@ class RecordedClassRun(ClassRun):
         return SAMPLED
 
     @property
+    def known_rates(self) -> bool:
+        """Whether both step sizes are given."""
+        return None not in (self.config.lr_y, self.config.lr_z)
+
+    @property
     def eta_Y(self) -> float:
         """The configured step size; the file does not record it."""
         if self.config.lr_y is None:
@@ -68,10 +76,15 @@ class RecordedClassRun(ClassRun):
             raise NotJudged("it needs eta_Z, on which z-dot and B depend: the file does not hold it, give --lr-z")
         return self.config.lr_z
 
+    @cached_property
+    def steps(self) -> NDArray[np.int64]:
+        """Steps t up to the last record, about 20 a decade, for closed forms in t and the step sizes."""
+        return np.array(log_spaced(int(self._trajectory.step[-1]))[1:], dtype=np.int64)
+
     @property
-    def steps(self) -> NoReturn:
-        """The steps of our own run."""
-        raise NotJudged("it is about h, B or the classes drawn up to a step, and the file holds Y and Z alone")
+    def drawn_steps(self) -> NoReturn:
+        """Raise: the sequences of a recorded run are not in its file."""
+        raise NotJudged("it is about the classes drawn up to a step, and the file holds Y and Z alone")
 
     @property
     def path(self) -> NoReturn:

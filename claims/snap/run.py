@@ -65,6 +65,11 @@ class ClassRun(BaseRun[SequenceClasses]):
         """Step size of Z."""
         return self.config.eta_Z
 
+    @property
+    def known_rates(self) -> bool:
+        """Whether both step sizes are known."""
+        return True
+
     @cached_property
     def overlap(self) -> Overlap:
         """F, E and E' at Z = 0."""
@@ -85,6 +90,11 @@ class ClassRun(BaseRun[SequenceClasses]):
         """The recorded steps t, from 1 on."""
         at = log_spaced(self.config.steps) if self.config.at is None else self.config.at
         return np.array([t for t in at if t >= 1], dtype=np.int64)
+
+    @property
+    def drawn_steps(self) -> NDArray[np.int64]:
+        """The recorded steps of SGD, each of which draws a class."""
+        return self.steps
 
     @property
     def lengths(self) -> tuple[int, ...]:

@@ -146,7 +146,7 @@ def few_steps(run: ClassRun) -> NDArray[np.int64]:
     """All counts of t = 1, 2, .. steps, for as many t as `COUNT_VECTORS` allows, shape (vectors, classes)."""
     most = min(COUNT_VECTORS, max(run.K, 50 * AT_ONCE // run.K**2))
     found: list[tuple[int, ...]] = []
-    for t in range(1, int(run.steps.max(initial=0)) + 1):
+    for t in range(1, int(run.drawn_steps.max(initial=0)) + 1):
         new = [*compositions(t, run.K)] if t > 1 or run.K == 1 else [tuple(row) for row in np.eye(run.K, dtype=int)]
         if found and len(found) + len(new) > most:
             break
@@ -158,14 +158,14 @@ def few_steps(run: ClassRun) -> NDArray[np.int64]:
 
 def one_class_alone(run: ClassRun) -> NDArray[np.int64]:
     """Counts of runs that draw a single class up to a recorded step, shape (vectors, classes)."""
-    steps = np.unique(run.steps)
+    steps = np.unique(run.drawn_steps)
     chosen = steps[evenly_spaced(len(steps), RECORDS)]
     return np.asarray(chosen[:, np.newaxis, np.newaxis] * np.eye(run.K, dtype=np.int64)).reshape(-1, run.K)
 
 
 def any_least(run: ClassRun) -> Series:
     """The least xi over the classes, for all counts of few steps and for steps on a single class."""
-    if not len(run.steps):
+    if not len(run.drawn_steps):
         raise BeyondTheRun("no step t >= 1 is recorded")
     counts = np.concatenate([few_steps(run), one_class_alone(run)])
     found, least = least_xi(run, counts)

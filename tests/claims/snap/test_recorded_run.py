@@ -131,7 +131,7 @@ def test_z_dot_is_the_change_of_a_step(report: Report) -> None:
 
 
 def test_what_the_file_does_not_decide(report: Report, tmp_path: Path) -> None:
-    for claim, lacking in (("snap.lemma6", "classes drawn up to a step"), ("snap.lemma5", "needs eta_Y")):
+    for claim, lacking in (("snap.lemma6", "needs eta_Y"), ("snap.lemma5", "needs eta_Y")):
         found = of(report, "float64")[claim]
         assert (found.verdict, lacking in found.detail) == (NOTHING, True)
     run = RecordedClassRun(DATA, ClassConfig(), None, recorded(tmp_path / "run.npz"))
@@ -140,9 +140,41 @@ def test_what_the_file_does_not_decide(report: Report, tmp_path: Path) -> None:
     for name, said in (("eta_Z", "needs eta_Z"), ("path", "holds z alone")):
         with pytest.raises(NotJudged, match=said):
             getattr(run, name)
-    given = RecordedClassRun(DATA, ClassConfig(lr_y=0.5), None, tmp_path / "run.npz")
-    found = CLAIMS["snap.lemma5"].judge(given)
-    assert (found.verdict, found.premise) == (HOLDS, "met")
+
+
+CLOSED_FORMS = (
+    "snap.lemma5",
+    "snap.lemma6",
+    "snap.lemma7.gap",
+    "snap.lemma7.limit",
+    "snap.remark2",
+    "snap.remark2.rederived",
+    "snap.eq64.rederived",
+    "snap.lemma9.scan",
+    "snap.lemma9.snap",
+    "snap.theorem1.b",
+)
+"""Statements about h and gamma alone."""
+
+
+@pytest.mark.parametrize("lr_y", [0.25, 0.9])
+def test_a_given_step_size_of_y_is_used(lr_y: float, tmp_path: Path) -> None:
+    """Closed forms in t and eta_Y are judged as in our own run of that length; draws are not in the file."""
+    given = RecordedClassRun(DATA, ClassConfig(lr_y=lr_y), None, recorded(tmp_path / "run.npz"))
+    ours = on(DATA, lr_y=lr_y, steps=STEPS)
+    for claim in CLOSED_FORMS:
+        found, expected = (CLAIMS[claim].judge(run) for run in (given, ours))
+        assert (found.verdict, found.measured, found.premise) == (expected.verdict, expected.measured, "met")
+    assert CLAIMS["snap.lemma6"].judge(given).verdict is HOLDS
+    drawn = CLAIMS["snap.theorem1.a.any-t"].judge(given)
+    assert (drawn.verdict, "classes drawn up to a step" in drawn.detail) == (NOTHING, True)
+
+
+@pytest.mark.parametrize(("lr_z", "applies"), [(0.05, True), (0.5, False)])
+def test_given_step_sizes_decide_assumption_1_c(lr_z: float, applies: bool, tmp_path: Path) -> None:
+    path = recorded(tmp_path / "run.npz")
+    found = CLAIMS[DISTINCT].judge(RecordedClassRun(DATA, ClassConfig(lr_y=0.5, lr_z=lr_z), None, path))
+    assert (found.verdict is HOLDS, "Assumption 1 (c)" in found.detail) == (applies, not applies)
 
 
 def test_a_run_that_goes_backwards_is_a_finding_about_the_run(report: Report, tmp_path: Path) -> None:
