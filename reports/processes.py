@@ -57,17 +57,18 @@ K = TypeVar("K")
 
 
 def called(
-    calls: Mapping[K, Callable[[], Any]], jobs: int, until: float | None = None, *, fork: bool
+    calls: Mapping[K, Callable[[], Any]], jobs: int, until: float | None = None, least: int = 0, *, fork: bool
 ) -> Iterator[tuple[K, Any]]:
     """Call functions in workers; yield the key and the result of each as it ends, `Died` if its worker dies.
 
-    Exceptions of the calls are raised here. The iterator ends at the time ``until`` of `time.monotonic`, without the
-    unfinished calls; the workers end with it. Forked workers have all imports and objects of this process; others start
-    afresh, with the pickled calls. An interrupt does not reach them; this process handles it. Their prints go to
-    standard error.
+    Exceptions of the calls are raised here. The iterator ends at the time ``until`` of `time.monotonic`, but not before
+    ``least`` results, without the unfinished calls; the workers end with it. Forked workers have all imports and
+    objects of this process; others start afresh, with the pickled calls. An interrupt does not reach them; this process
+    handles it. Their prints go to standard error.
     """
     keys, functions = list(calls), list(calls.values())
     waiting, idle, running = deque(range(len(keys))), list[_Worker](), dict[Any, tuple[int, _Worker]]()
+    done = 0
     with ExitStack() as workers:
         while waiting or running:
             while waiting and len(running) < jobs:
@@ -78,7 +79,7 @@ def called(
                 running[worker.connection] = number, worker
                 with suppress(OSError):  # a dead worker is noticed below
                     worker.connection.send(number)
-            left = None if until is None else min(max(until - time.monotonic(), 0.0), LONGEST_WAIT)
+            left = None if until is None or done < least else min(max(until - time.monotonic(), 0.0), LONGEST_WAIT)
             ended: list[Any] = wait(running, left)
             if not ended:
                 return
@@ -92,6 +93,7 @@ def called(
                     idle.append(worker)
                 if error is not None:
                     raise error
+                done += 1
                 yield keys[number], result
 
 

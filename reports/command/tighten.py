@@ -1,6 +1,7 @@
 """`marginaudit tighten`."""
 
 import math
+import pickle
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -104,8 +105,9 @@ def tighten(
 
     A claim on worst cases, about instances, gets the exact worst case for each n, and a guess of its formula in n.
 
-    Three quarters of the time limit are for these runs, on all cores. The rest is for counterexample searches with one
-    assumption dropped, at most five seconds each.
+    Three quarters of the time limit are for these runs, on all cores; the first, a smallest of those not yet done, is
+    completed even beyond the limit. The rest is for counterexample searches with one assumption dropped, at most five
+    seconds each.
     """
     started = monotonic()
     claims = ledger(claims_file, known)
@@ -194,7 +196,7 @@ def _worst_cases(claim: Claim, instances: Sequence[Instance], deadline: float, a
 def _measured(
     claim: Claim, paper: Paper, designed: Sequence[DesignPoint], deadline: float, bar: Bar
 ) -> tuple[list[Measured], dict[str, int], int]:
-    """Measure the claim on every case, the fastest first, reusing cached results.
+    """Measure the claim on every case, the fastest first, reusing cached results; one new run is always completed.
 
     Returns the measurements, counts by verdict of runs to which the claim does not apply, and the number of missing
     runs.
@@ -202,27 +204,35 @@ def _measured(
     Raises
     ------
     InputError
-        The claim applies to no run, or no run finished in time.
+        The claim applies to no finished run, or every run killed its workers.
     """
     tasks = {measure_task(claim, paper, case): case for case in designed}
-    fastest_first = sorted(tasks, key=lambda task: paper.expected(tasks[task].dataset, tasks[task].config)[0])
+
+    def size(task: Task) -> tuple[float, int]:
+        case = tasks[task]
+        return paper.expected(case.dataset, case.config)[0], len(pickle.dumps(case.dataset))
+
+    fastest_first = sorted(tasks, key=size)
     results: dict[Task, Any] = {}
     executor = Executor(cores(), user_cache("tighten", notice=notify))
-    for task, result, _ in executor.results(fastest_first, until=deadline):
+    for task, result, _ in executor.results(fastest_first, until=deadline, least=1):
         if not isinstance(result, Died):
             results[task] = result
         bar.reach(len(results))
     if not results:
-        raise InputError("--seconds", got="no run finished in time", expected="a longer time")
+        raise InputError(
+            f"claim {claim.id}", got="runs whose processes were killed", expected="one that ends by itself"
+        )
     every = [(case, results[task]) for task, case in tasks.items() if task in results]
     found = [replace(one, case=case) for case, one in every if isinstance(one, Measured)]
     silent = [one for _, one in every if not isinstance(one, Measured)]
-    counts = Counter(one.verdict.value for one in silent)
+    counts, missing = Counter(one.verdict.value for one in silent), len(tasks) - len(results)
     if not found:
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
         got = f"no step of {counted(len(every), 'run')} to which it applies ({verdicts}: {printable(silent[-1].detail)}"
-        raise InputError(f"claim {claim.id}", got=f"{shortened(got, LONGEST_REASON)})", expected="one at least")
-    return found, dict(counts), len(tasks) - len(results)
+        more = f", or a longer --seconds for {counted(missing, 'further run')}" if missing else ""
+        raise InputError(f"claim {claim.id}", got=f"{shortened(got, LONGEST_REASON)})", expected=f"one at least{more}")
+    return found, dict(counts), missing
 
 
 def _without_each(claim: Claim, paper: Paper, deadline: float, done: int, bar: Bar) -> dict[str, Any]:

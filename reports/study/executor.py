@@ -47,13 +47,14 @@ class Executor:
     store: Store = NO_STORE
 
     def results(
-        self, tasks: Sequence[Task], progress: Progress = quiet, until: float | None = None
+        self, tasks: Sequence[Task], progress: Progress = quiet, until: float | None = None, least: int = 0
     ) -> Iterator[tuple[Task, Any, bool]]:
         """Yield each task as it ends, with its result and whether the store had it; the first tasks start first.
 
         The result is `Died` for a task that kills its workers. With ``until``, all tasks are computed in workers, which
-        end at this time of `time.monotonic`; unfinished tasks are left out. Otherwise a single task, and tasks that no
-        worker can be given, are computed in this process. ``progress`` is called with the current task.
+        end at this time of `time.monotonic`, but not before ``least`` computed results; unfinished tasks are left out.
+        Otherwise a single task, and tasks that no worker can be given, are computed in this process. ``progress`` is
+        called with the current task.
         """
         missing = {}
         for task in tasks:
@@ -62,19 +63,21 @@ class Executor:
                 missing[task] = key
             else:
                 yield task, result, True
-        for task, result in self._computed(list(missing), progress, until):
+        for task, result in self._computed(list(missing), progress, until, least):
             if not isinstance(result, Died) and task.lasting(result):
                 self.store.write(missing[task], result)
             yield task, result, False
 
-    def _computed(self, tasks: Sequence[Task], progress: Progress, until: float | None) -> Iterable[tuple[Task, Any]]:
+    def _computed(
+        self, tasks: Sequence[Task], progress: Progress, until: float | None, least: int
+    ) -> Iterable[tuple[Task, Any]]:
         if until is None and (min(self.jobs, len(tasks)) <= 1 or not (forkable() or _picklable(tasks))):
             return ((task, task.compute(progress)) for task in tasks)
         progress(counted(len(tasks), "task"), "under way")
         for task in tasks if forkable() else ():
             task.load()
         retries = {task: task.retry for task in tasks if task.retry}
-        return in_workers({task: task.compute for task in tasks}, self.jobs, until, retries)
+        return in_workers({task: task.compute for task in tasks}, self.jobs, until, retries, least)
 
     def all(
         self, tasks: Sequence[Task], progress: Progress, done: Callable[[Task, bool], None] = lambda *_: None
@@ -105,10 +108,14 @@ def _picklable(tasks: Sequence[Task]) -> bool:
 
 
 def in_workers(
-    calls: Mapping[K, Call], jobs: int, until: float | None = None, retries: Mapping[K, Call] | None = None
+    calls: Mapping[K, Call],
+    jobs: int,
+    until: float | None = None,
+    retries: Mapping[K, Call] | None = None,
+    least: int = 0,
 ) -> Iterator[tuple[K, Any]]:
-    """`with_retries` in local workers, until a time of `time.monotonic`."""
-    return with_retries(partial(called, jobs=jobs, until=until, fork=forkable()), calls, retries or {})
+    """`with_retries` in local workers, until a time of `time.monotonic` and at least so many results."""
+    return with_retries(partial(called, jobs=jobs, until=until, least=least, fork=forkable()), calls, retries or {})
 
 
 def with_retries(
