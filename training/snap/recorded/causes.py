@@ -14,6 +14,7 @@ import numpy as np
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.training.departure import CLEAR, FEWEST, lower_precision, scheduled
+from marginaudit.training.snap.recorded.batch import long_sequences, moments_of_Y
 from marginaudit.training.snap.recorded.step import Off, Rule, Sequence, Step, Tokens, of_Y, of_Z, shown_sequence
 
 FURTHER = 200
@@ -277,33 +278,26 @@ def _batch(tokens: Tokens, taken: list[Step], _: list[Off], rule: Rule, __: Comp
 
 
 def _large_batch(tokens: Tokens, taken: list[Step], _: list[Off], __: Rule, compare: Compare) -> Answer | None:
-    """A large batch, with momentum: steps of Y near beta times the previous one plus lr times the mean step."""
+    """A large batch, with momentum: steps of Y near beta times the previous one plus lr times the mean step.
+
+    The variance around that is about the classes' over the size of the batch, which is estimated from it.
+    """
     if compare is not of_Y or len(taken) < FEWEST:
         return None
-    means = [mean_step(tokens, step.Y.before, step.Z.before) for step in taken]
+    long = long_sequences(tokens)
+    draws = [moments_of_Y(tokens, step.Y.before, step.Z.before, long, batch=1) for step in taken]
     last = [np.zeros_like(step.Y.by) if step.last is None else step.last.Y.by for step in taken]
-    columns = np.column_stack([np.ravel(last), np.ravel(means)])
+    columns = np.column_stack([np.ravel(last), np.ravel([one.mean for one in draws])])
     steps = np.ravel([step.Y.by for step in taken])
     (beta, lr), *_ = np.linalg.lstsq(columns, steps, rcond=None)
-    off = np.linalg.norm(steps - columns @ (beta, lr)) / np.linalg.norm(steps)
-    if not (0 <= beta < 1 and lr > 0 and off < NEAR_MEAN):
+    off = np.linalg.norm(steps - columns @ (beta, lr))
+    if not (0 <= beta < 1 and lr > 0 and off < NEAR_MEAN * np.linalg.norm(steps)):
         return None
-    return f"large batches of sequences, momentum about {beta:.2g}, and step size about {lr:.2g}", None
-
-
-def mean_step(tokens: Tokens, Y: Floats, Z: Floats) -> Floats:
-    """Mean over classes of Y's step of size 1, on sequences so long that tokens occur as often as they are probable."""
-    found = np.zeros_like(Y)
-    for n, (support, P) in enumerate(zip(tokens.support, tokens.probabilities, strict=True)):
-        z = Z[tokens.query[n], support]
-        f = P * np.exp(z - z.max())
-        f /= np.linalg.norm(f)
-        logits = f @ Y[support]
-        g = -np.exp(logits - logits.max())
-        g /= -g.sum()
-        g[tokens.next[n]] += 1
-        found[support] += tokens.frequencies[n] * np.outer(f, g)
-    return found
+    batch = lr**2 * sum(one.variance.sum() for one in draws) / off**2
+    return (
+        f"large batches (about {batch:.0f} sequences), momentum about {beta:.2g}, and step size about {lr:.2g}",
+        None,
+    )
 
 
 def _rank(step: Step) -> int:

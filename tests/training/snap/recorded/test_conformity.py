@@ -149,7 +149,7 @@ LARGE = Program(lr_y=1.0, lr_z=1.0, batch=64, length=60, momentum_y=0.9, momentu
 
 def test_large_batches_with_momentum_are_named_with_both_numbers() -> None:
     """Also at another step size than compared with; not where tokens or classes are drawn otherwise."""
-    words = "large batches of sequences, momentum about 0.9, and step size about 0.99"
+    words = "large batches (about 44 sequences), momentum about 0.9, and step size about 0.99"
     assert departure(LARGE).cause == words
     assert compared_classes(THREE, *LARGE.run(THREE), 0.3, 0.3)[0].departs_at.cause == words  # type: ignore[union-attr]
     for other in (replace(LARGE, reversed_probabilities=True), replace(LARGE, rates=(0.6, 0.2, 0.2))):
