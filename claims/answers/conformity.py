@@ -41,9 +41,9 @@ class Conformity:
         return next((stage.departs_at for stage in self.stages if stage.departs_at is not None), None)
 
     @property
-    def conforms(self) -> bool:
-        """Whether no recorded step departs."""
-        return self.departs_at is None
+    def conforms(self) -> bool | None:
+        """Whether no recorded step departs; None if rounding leaves all of them undecided."""
+        return False if self.departs_at is not None else True if self.decided else None
 
     @property
     def premises_met(self) -> bool:

@@ -72,7 +72,7 @@ class RecordedRun(Run):
     def undecided(self) -> str:
         """Note on records that rounding leaves undecided; "" for none."""
         decided, records = self.conformity.decided, self.conformity.records
-        if not self.conformity.conforms or self.conformity.premises_met:
+        if self.conformity.departs_at is not None or self.conformity.premises_met:
             return ""
         return (
             f"Of {counted(records, 'record')} {decided} are decided to be Algorithm 1's; the others agree only "

@@ -52,7 +52,7 @@ def conforms() -> Callable[..., Any]:
             found = conform(dataset, file, **settings)
         except InputError as error:
             raise pytest.fail.Exception(f"conforms: {error}", pytrace=False) from None
-        if not found.conforms:
+        if found.conforms is False:
             raise pytest.fail.Exception(f"conforms: {found.line}", pytrace=False)
         return found
 

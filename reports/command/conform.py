@@ -57,7 +57,7 @@ def conform(
     with progress_bar(total=float(len(runs))) as bar:
         found = [compare(run, config, partial(_reach, bar, i)) for i, run in enumerate(runs)]
     save_maps(runs[:1])
-    status = int(fail_on is not None and not all(one.conforms for one in found))
+    status = int(fail_on is not None and any(one.conforms is False for one in found))
     if as_json:
         print_json(finite(_document(found)))
         return status
@@ -69,8 +69,8 @@ def conform(
 
 
 def _document(found: "Sequence[Conformity]") -> dict[str, Any]:
-    """The answer in JSON; of several heads that of the first which departs, with those of all in ``heads``."""
-    first = next((one for one in found if not one.conforms), found[0]).as_document()
+    """The answer in JSON; of several heads that of the first that departs, or is undecided, and all in ``heads``."""
+    first = min(found, key=lambda one: (False, None, True).index(one.conforms)).as_document()
     if len(found) == 1:
         return first
     decided = sum(one.decided for one in found)

@@ -59,6 +59,7 @@ def test_muon_departs_over_gaps_without_a_cause(seed: int, own_folder: Path, com
     paper_model(Path("run"), V, SAMPLES, muon, seed=seed, every=5)
     found = command.json("conform", "example-1", "run", *GIVEN)
     assert (found["departs_at"]["step"], found["cause"]) == (5, None)
+    assert found["stages"][0]["note"].startswith("Muon, schedules and minibatches are recognised in consecutive steps")
 
 
 def asked(command: Command, rule: str) -> dict[str, Any]:

@@ -92,10 +92,11 @@ class CauseSearch:
     @property
     def _ambiguous(self) -> bool:
         """Whether records are few and have gaps, so that several causes may fit and all are tried."""
-        return len(self.own) <= FEWEST and not self._gapless
+        return len(self.own) <= FEWEST and not self.gapless
 
     @property
-    def _gapless(self) -> bool:
+    def gapless(self) -> bool:
+        """Whether no step is left out before the record and the next ones."""
         return gapless(self.run, self.i, self.i + len(self.own) - 1)
 
     def _next_conform(self) -> bool:
@@ -229,7 +230,7 @@ class CauseSearch:
         Detected from consecutive records only: over a gap, other mistakes look like longer steps.
         """
         lengths, clear = [], 0
-        if not self._gapless:
+        if not self.gapless:
             return None
         for row in self.own:
             share = float(np.sum((row.apart + row.by) * row.by)) / row.moved**2 if row.moved else 0.0

@@ -44,6 +44,8 @@ LADDER = tuple(int(T) for T in np.unique(np.rint(np.geomspace(1, MOST_STEPS, 40)
 
 NOT_FROZEN_AS_RECORDED = f"{NOT_FROZEN} (as recorded at each step)"
 
+OVER_GAPS = "Muon, schedules and minibatches are recognised in consecutive steps only: record every step"
+
 STEPS1 = 900
 """Length of stage 1 if not recorded: that of the experiments of arXiv 2409.17335."""
 
@@ -147,6 +149,8 @@ def _stage(
             if not row.known.all() or not row.within():
                 of = CauseSearch(stage, run, first, frozen, i, row, int(start is not None))
                 departure = _departure(stage, row, row.error, row.bar, *(of.cause() if search else (None, None)))
+                if search and departure.cause is None and not of.gapless:
+                    note = note or OVER_GAPS
             elif (row.decided and row.bar <= AGREES * row.moved) or (off := _off_in_length(stage, run, i, row)) is None:
                 decided += int(row.decided)
                 note = note or ("" if row.decided else _underflow(stage, run, i, row))
@@ -203,9 +207,11 @@ def _departure(stage: Stage, row: Row, error: float, bar: float, cause: str | No
 
 
 def _underflow(stage: Stage, run: Recorded, i: int, row: Row) -> str:
-    """Note on a record that only underflow of squares in the norm explains."""
+    """Note on a record that only underflow of squares in the norm explains, with W_ov as assumed."""
     exact = algorithm1_row(replace(stage, least=0.0), run, i)
     if exact.within() and _off_in_length(replace(stage, least=0.0), run, i, exact) is None:
+        return ""
+    if _off_in_length(replace(stage, distance=0.0), run, i, row) is not None:
         return ""
     lengths = f"a step of length {row.length:.6g}, not {stage.lr:.6g}"
     return f"at step {row.step} of stage {stage.number} the norm underflowed in {run.precision}: {lengths}"

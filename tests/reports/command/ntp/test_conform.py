@@ -125,6 +125,15 @@ def test_without_a_recorded_stage_1_the_answer_says_which_w_ov_is_taken(command:
     assert "conforms on example-1, W_ov being Algorithm 1's after 900 steps: 1 of 1 record decided" in said
 
 
+def test_a_run_without_a_decided_record_neither_conforms_nor_departs(command: Command) -> None:
+    """In float32 the W_ov of 900 steps is open, and with it the direction of a step of length lr."""
+    recorder = Recorder()
+    recorder.stage2(1, np.eye(4, dtype=np.float32) * np.float32(0.0125))
+    recorder.save("open.npz")
+    found = command.json("conform", "example-1", "open.npz", "--fail-on", "departs")
+    assert (found["conforms"], found["departs_at"], found["decided"]) == (None, None, 0)
+
+
 def test_what_is_refused(command: Command) -> None:
     run(DATA, every=7).save("sparse.npz")
     of_other_steps = "sparse.npz: step1: got no record of step 10, from which W_ov was frozen"

@@ -205,6 +205,16 @@ def test_a_norm_that_underflows_is_no_departure_and_is_said(tmp_path: Path) -> N
     assert first.decided < first.records
 
 
+def test_steps_that_an_open_w_ov_leaves_undecided_are_not_called_an_underflow(tmp_path: Path) -> None:
+    """Random steps of other lengths than lr, from a random start, after 900 steps of stage 1 in float32."""
+    recorder = Recorder()
+    for t, W in enumerate(np.cumsum(np.random.default_rng(0).normal(size=(4, 4, 4)), axis=0)):
+        recorder.stage2(t, (0.01 * W).astype(np.float32))
+    (found,) = stages(tmp_path, ONE_HOT, recorder)
+    assert found.decided == 1
+    assert found.note == "rounding leaves W_ov open in float32: record its last value as stage 1"
+
+
 def test_w_ov_is_as_far_off_as_roundings_of_its_steps_add_up_to() -> None:
     """Beside stage 1 in float32: exact where a step takes no error along, and a bound after 200 of the paper's."""
     data = random_dataset(3, 8, "rotated", 1)
@@ -252,6 +262,16 @@ def test_five_steps_go_no_farther_than_five_lengths_and_may_turn(
     recorder.stage1(t + 5, (W_ov + share * 5 * lr * W_ov / np.linalg.norm(W_ov)).astype(np.float32))
     (found,) = stages(tmp_path, ONE_HOT, recorder)
     assert (found.departs_at is not None) == departs
+
+
+def test_a_departure_over_gaps_without_a_cause_says_what_is_not_recognised_there(tmp_path: Path) -> None:
+    """A minibatch leaves its samples open, which one step shows and five do not."""
+    for every, cause, note in (
+        (1, "a minibatch (other samples at each step)", ""),
+        (5, None, "Muon, schedules and minibatches are recognised in consecutive steps only: record every step"),
+    ):
+        _, found = stages(tmp_path, SQUARE, run(SQUARE, steps=(30, 20), mistake=Mistake(batch=3), every=every))
+        assert (known(found.departs_at).cause, found.note) == (cause, note)
 
 
 @pytest.mark.parametrize("only", [300, 900])

@@ -41,7 +41,7 @@ def test_no_faithful_run_departs(seed: int, tmp_path: Path) -> None:
         del kept["step2"], kept["W_kq"]
     np.savez(tmp_path / "run.npz", **kept)
     recorded = RecordedRun(data, Config(), None, tmp_path / "run.npz")
-    assert recorded.conformity.conforms, recorded.conformity
+    assert recorded.conformity.departs_at is None, recorded.conformity
     broken = {
         claim.id: row.detail for claim in PAPER.claims if (row := claim.judge(recorded)).verdict is Verdict.BROKEN
     }
