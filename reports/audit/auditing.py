@@ -329,6 +329,11 @@ class Audit:
     def as_document(self) -> dict[str, Any]:
         """Content of report.json, without the files."""
         known = {row.claim.id: row for row in self.rows}
+        claims = [claim_document(row) for row in known.values()]
+        return {**self.preamble(), "claims": claims, "verdicts": [row.as_document() for row in self.rows]}
+
+    def preamble(self) -> dict[str, Any]:
+        """Content of report.json before the claims and the verdicts."""
         return {
             "schema": SCHEMA,
             "marginaudit": version("marginaudit"),
@@ -337,8 +342,6 @@ class Audit:
             "config": {paper.name: config_document(paper, self.configs[paper.name]) for paper in self.papers},
             "papers": [paper_document(paper) for paper in self.papers],
             "datasets": [dict(one.document) for one in self.audited],
-            "claims": [claim_document(row) for row in known.values()],
-            "verdicts": [row.as_document() for row in self.rows],
         }
 
 

@@ -66,7 +66,6 @@ Pictures = Sequence[tuple[str, bytes]]
 
 def page(
     audit: Audit,
-    document: Mapping[str, Any],
     pictures: Pictures,
     graphs: Pictures,
     beside: Mapping[str, Pictures],
@@ -84,6 +83,7 @@ def page(
 
     Every text from a dataset is escaped, control characters included.
     """
+    document = audit.preamble()
     claims = list(_claims(audit, document, beside, plots))
     papers = [_paper(paper, document, claims) for paper in audit.papers]
     template = _environment(audit).get_template("report.html")

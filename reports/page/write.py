@@ -2,10 +2,12 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from marginaudit.claims.paper import RunRecords
 from marginaudit.claims.row import names
@@ -38,6 +40,11 @@ class PaperContent:
     proofs: Mapping[str, str]
 
 
+def one_by_one(*calls: Callable[[], Any]) -> list[Any]:
+    """Results of calls."""
+    return [call() for call in calls]
+
+
 def write_report(
     audit: Audit,
     of_papers: PaperContent,
@@ -45,17 +52,19 @@ def write_report(
     progress: Progress = quiet,
     exports: Collection[str] = (),
     registry: Registry = UNREGISTERED,
+    together: Callable[..., list[Any]] = one_by_one,
 ) -> None:
     """Write report.html, report.json, verdicts.csv, tables/, figures/, trajectories/ and proofs/ into a folder.
 
-    ``exports``: names of `marginaudit.claims.settings.EXPORTS`; ``registry``: the claims of the logbook.
+    ``exports``: names of `marginaudit.claims.settings.EXPORTS`; ``registry``: the claims of the logbook; ``together``
+    calls functions and returns their results.
 
     Raises
     ------
     InputError
         The folder is not writable, or holds files that belong to no earlier report.
     """
-    write_folder(folder, _files(audit, of_papers, folder, progress, exports, registry))
+    write_folder(folder, _files(audit, of_papers, folder, progress, exports, registry, together))
 
 
 def _files(
@@ -65,6 +74,7 @@ def _files(
     progress: Progress,
     exports: Collection[str],
     registry: Registry,
+    together: Callable[..., list[Any]],
 ) -> dict[str, bytes]:
     files: dict[str, str | bytes] = {}
     pictures: list[tuple[str, bytes]] = []
@@ -98,20 +108,32 @@ def _files(
         beside[figure.beside].append((figure.name, found[".svg"]))
         files |= {f"figures/{figure.name}{ending}": content for ending, content in found.items()}
 
+    (document, tables), html = together(
+        partial(_document_and_tables, audit, folder, exports, registry),
+        partial(page, audit, pictures, of_papers.graphs, beside, plots, of_papers.proofs),
+    )
+    files |= tables
+    files |= {f"proofs/{name}.html": text for name, text in of_papers.proofs.items()}
+    files["report.html"] = html
+    written = {name: text.encode("utf-8") if isinstance(text, str) else text for name, text in files.items()}
+    document["files"] = sorted([*files, MANIFEST])
+    document["sha256"] = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(written.items())}
+    return written | {MANIFEST: json_text(document, indent=2).encode("utf-8")}
+
+
+def _document_and_tables(
+    audit: Audit, folder: Path, exports: Collection[str], registry: Registry
+) -> tuple[dict[str, Any], dict[str, str | bytes]]:
+    """Content of report.json without the files, and the files made from it and from the curves."""
     document = audit.as_document()
-    files["verdicts.csv"] = verdicts = csv_table(names(Output.CSV), document["verdicts"])
+    files: dict[str, str | bytes] = {"verdicts.csv": (verdicts := csv_table(names(Output.CSV), document["verdicts"]))}
     for table, of_datasets in tables_of(audit.papers, document):
         files[f"tables/{table.name}.csv"] = csv_table(table.columns, table.rows(of_datasets))
     files[CURVES] = curves(row.finding for row in audit.rows)
     files |= exported(audit.papers, document, exports)
     if "logbook" in exports:
         files |= logbook(document, registry, second_computations(folder, verdicts))
-    files |= {f"proofs/{name}.html": text for name, text in of_papers.proofs.items()}
-    files["report.html"] = page(audit, document, pictures, of_papers.graphs, beside, plots, of_papers.proofs)
-    written = {name: text.encode("utf-8") if isinstance(text, str) else text for name, text in files.items()}
-    document["files"] = sorted([*files, MANIFEST])
-    document["sha256"] = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(written.items())}
-    return written | {MANIFEST: json_text(document, indent=2).encode("utf-8")}
+    return document, files
 
 
 def stems_of(audit: Audit) -> dict[str, str]:

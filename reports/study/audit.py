@@ -210,7 +210,7 @@ def write_audit(
         [(source, made[task][".svg"]) for task, source in pages.graphs.items()],
         dict(sorted(texts.items())),
     )
-    write_report(audit, beside, folder, progress, exports, registry)
+    write_report(audit, beside, folder, progress, exports, registry, executor.together)
 
 
 def key_of(paper: Paper, exports: Sequence[str], **settings: Any) -> str:

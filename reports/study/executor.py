@@ -79,6 +79,16 @@ class Executor:
         retries = {task: task.retry for task in tasks if task.retry}
         return in_workers({task: task.compute for task in tasks}, self.jobs, until, retries, least)
 
+    def together(self, *calls: Call) -> list[Any]:
+        """Results of calls that need not be picklable, in forked workers if that is safe, otherwise in this process.
+
+        A call whose worker dies is repeated in this process.
+        """
+        if min(self.jobs, len(calls)) == 1 or not forkable():
+            return [call() for call in calls]
+        found = dict(called(dict(enumerate(calls)), self.jobs, fork=True))
+        return [call() if isinstance(found[i], Died) else found[i] for i, call in enumerate(calls)]
+
     def all(
         self, tasks: Sequence[Task], progress: Progress, done: Callable[[Task, bool], None] = lambda *_: None
     ) -> dict[Task, Any]:

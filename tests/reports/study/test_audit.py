@@ -107,6 +107,17 @@ def test_one_job_and_two_give_the_same_report(tmp_path: Path) -> None:
     assert files_of(folders[0]) == files_of(folders[1])
 
 
+def test_the_page_is_made_beside_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In another process, while a worker of its own makes the tables."""
+    monkeypatch.setattr(executing, "forkable", lambda: True)
+    monkeypatch.setattr("marginaudit.reports.page.write.page", lambda *_: f"made by {os.getpid()}")
+    found = audit_two(jobs=1)
+    for jobs in (1, 2):
+        write_audit(found, tmp_path / str(jobs), Executor(jobs))
+        here = (tmp_path / str(jobs) / "report.html").read_text(encoding="utf-8") == f"made by {os.getpid()}"
+        assert here == (jobs == 1)
+
+
 def test_workers_that_start_afresh_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the papers and their claims in pickles."""
     monkeypatch.setattr(executing, "forkable", lambda: False)

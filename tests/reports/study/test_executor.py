@@ -58,6 +58,27 @@ def test_a_call_whose_worker_dies_is_retried_once_alone(
     assert len([*(tmp_path / "tries").iterdir()]) == tried
 
 
+def test_calls_together_run_in_forked_workers_and_again_here_if_one_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their objects need not be picklable: a lock is not."""
+    ours, lock = os.getpid(), threading.Lock()
+
+    def process() -> int:
+        with lock:
+            return os.getpid()
+
+    def dies_elsewhere() -> str:
+        if os.getpid() != ours:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return "here"
+
+    monkeypatch.setattr(executing, "forkable", lambda: True)
+    first, second, again = Executor(2).together(process, process, dies_elsewhere)
+    assert (ours in (first, second), again) == (False, "here")
+    assert Executor(1).together(process, process) == [ours, ours]
+    monkeypatch.setattr(executing, "forkable", lambda: False)
+    assert Executor(2).together(process, process) == [ours, ours]
+
+
 def test_another_worker_takes_the_place_of_a_dead_one() -> None:
     calls: dict[str, Callable[[], Any]] = {"dies": partial(os._exit, 3), "a": os.getpid, "b": os.getpid}
     found = dict(in_workers(calls, 1))
