@@ -7,10 +7,9 @@ by at most eta/2 times the arc that v travels. So after the arc L, steps and flo
 most B = (eta/2) L e^L, to leading order in eta.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy  # its subpackages load when first used
@@ -26,12 +25,6 @@ RTOL = 1e-7
 ATOL = 1e-9
 COARSER = 10.0
 """Ratio of the second solution's tolerances to the first's."""
-
-UNORDERED = 1_000
-"""Unknowns up to which the solver's own sparse decompositions are as fast as those of `OrderedLU`."""
-
-SHORTEST = 1e-9
-"""Shortest step of the solver in log s that may be halved."""
 
 HIGHER_ORDERS = 0.01
 """Relative addition to B for higher orders of eta, and for chords in place of arcs (below 1e-3 each)."""
@@ -213,52 +206,6 @@ class FlowPath:
         return FlowPath(*(getattr(self, field.name)[1::2] for field in fields(self)))
 
 
-class Factors(NamedTuple):
-    """A sparse LU decomposition, and the order of its unknowns and equations."""
-
-    order: Indices
-    decomposed: Any
-
-    def solve(self, b: NDArray[Any]) -> NDArray[Any]:
-        """The solution of the linear equations with right-hand side ``b``."""
-        found = np.empty_like(b)
-        found[self.order] = self.decomposed.solve(b[self.order])
-        return found
-
-
-class OrderedLU:
-    """LU decompositions of sparse matrices of one pattern; an order with sparse factors is found once."""
-
-    def __init__(self) -> None:
-        self._order: Indices | None = None
-
-    def factor(self, matrix: Any) -> Factors:
-        """The decomposition of a matrix, real or complex."""
-        if self._order is None:
-            self._order = np.argsort(_decomposed(matrix, "MMD_AT_PLUS_A").perm_c)
-        ordered = scipy.sparse.csc_array(matrix[self._order][:, self._order])
-        return Factors(self._order, _decomposed(ordered, "NATURAL"))
-
-
-def _decomposed(matrix: Any, order: Literal["MMD_AT_PLUS_A", "NATURAL"]) -> Any:
-    mode = {"SymmetricMode": True}  # pivots on the diagonal, unless they are small
-    return scipy.sparse.linalg.splu(matrix, permc_spec=order, diag_pivot_thresh=0.01, options=mode)
-
-
-def dense_factors(matrix: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
-    """LU decomposition of a small matrix, real or complex, without the checks of `scipy.linalg.lu_factor`."""
-    lapack = scipy.linalg.lapack
-    factors, pivots, _ = (lapack.zgetrf if np.iscomplexobj(matrix) else lapack.dgetrf)(matrix)
-    return factors, pivots
-
-
-def solved_by(factors: tuple[NDArray[Any], Indices], b: NDArray[Any]) -> NDArray[Any]:
-    """The solution of the linear equations with right-hand side ``b``."""
-    lapack = scipy.linalg.lapack
-    found, _ = (lapack.zgetrs if np.iscomplexobj(factors[0]) else lapack.dgetrs)(*factors, b)
-    return np.asarray(found)
-
-
 def integrated(
     field: LateField, eta: float, s0: float, rest0: Floats, goals: Floats, looser: float, *, interpolated: bool = False
 ) -> FlowPath:
@@ -269,27 +216,19 @@ def integrated(
     direction = field.unit_gradient(s0, state)
     _check_step_size(field, eta, s0, state)
     start, end = np.log(s0), np.log(s0) if len(goals) == 0 else goals[-1]
-    solver = scipy.integrate.Radau(
-        field.speed, start, state, end, rtol=RTOL * looser, atol=ATOL * looser, jac=field.jacobian
+    unused = scipy.sparse.csc_array((len(state), len(state)))
+    solver: Any = scipy.integrate.Radau(
+        field.speed, start, state, end, rtol=RTOL * looser, atol=ATOL * looser, jac=unused
     )
-    if not scipy.sparse.issparse(field.jacobian(start, state)):
-        solver.lu, solver.solve_lu = dense_factors, solved_by
-    elif len(state) > UNORDERED:
-        solver.lu = OrderedLU().factor  # type: ignore[assignment]
+    # it solves the equations of the matrices mu I - J by `lu` and `solve_lu`
+    solver.I, solver.J = 1.0, field.derivative(start, state)
+    solver.jac = lambda log_s, at, _speed: field.derivative(log_s, at)
+    solver.lu, solver.solve_lu = lambda solution_of: solution_of, lambda solution_of, right: solution_of(right)
     for goal in goals.tolist():
         while solver.t < goal:
             solver.t_bound, solver.status = end if interpolated else goal, "running"
-            try:
-                with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
-                    warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)  # the solver then takes a shorter step
-                    problem = solver.step()
-            except CertificateError:
-                raise
-            except RuntimeError as failure:  # a sparse factor is singular
-                if solver.h_abs > SHORTEST:
-                    solver.h_abs /= 2  # as the solver does for a dense one
-                    continue
-                raise FlowFailure(f"Radau broke off at t = {np.exp(solver.t) / eta:.3e}: {failure}") from failure
+            with np.errstate(over="ignore", invalid="ignore"):  # the solver then takes a shorter step
+                problem = solver.step()
             if problem is not None:
                 raise FlowFailure(f"Radau stopped at t = {np.exp(solver.t) / eta:.3e}: {problem}")
             count += 1

@@ -21,29 +21,19 @@ D' = D - <D, What> What, and <y, What> = 0, so x ||W*|| = s - lag - <f, What>.
 f relaxes in a time s of the order of ||W*||, so on the scale of log s its equations are stiff by a factor s.
 """
 
-import math
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy  # its subpackages load when first used
 
 from marginaudit.orders.jit import compiled
+from marginaudit.training.ntp.far.elimination import Elimination, Factors, Numbers, decomposed, elimination, solved
 from marginaudit.training.ntp.far.potentials import potentials
 from marginaudit.training.ntp.model.edges import Floats, Indices, MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
 
-if TYPE_CHECKING:
-    Matrix: TypeAlias = Floats | scipy.sparse.csr_array[np.float64] | scipy.sparse.csc_array[np.float64]
-
 LOOK_AHEAD = 0.15
 """About half a step of the solver in log s. Newton's method converges like e^LOOK_AHEAD - 1 at worst."""
-
-DENSE = 5_000
-"""Entries of a matrix up to which a dense product is faster than a sparse one."""
-
-
-def _quick(matrix: "scipy.sparse.csr_array[np.float64]") -> "Matrix":
-    return matrix.toarray() if math.prod(matrix.shape) <= DENSE else matrix
 
 
 class FieldEdges(NamedTuple):
@@ -119,6 +109,59 @@ def speed_of(edges: FieldEdges, s: float, state: Floats) -> Floats:
     return moved * (s / length)
 
 
+@compiled
+def newton_step(
+    edges: FieldEdges,
+    known: Elimination,
+    rate: Floats,
+    mu: Any,
+    factors: Factors,
+    right: Numbers,
+) -> Numbers:
+    """The solution (f, y, lag) of mu (f, y, lag) - derivative (f, y, lag) = ``right``; ``factors`` are `decomposed`."""
+    row, value, pivot = factors
+    pairs, carried = len(edges.What), len(edges.lam)
+    lag = right[-1] / mu
+    pulled, by_lag = np.empty(pairs, dtype=right.dtype), np.empty(len(rate) - carried, dtype=right.dtype)
+    for k in range(pairs):
+        pulled[k] = right[k] + right[pairs + edges.component[k]]
+    for e in range(carried, len(rate)):
+        by_lag[e - carried] = rate[e] * (edges.slack[e - carried] / edges.norm) * lag
+        pulled[edges.winner[e]] += by_lag[e - carried]
+        pulled[edges.loser[e]] -= by_lag[e - carried]
+    g = solved(known, row, value, pivot, pulled)
+    y = np.zeros(len(edges.size), dtype=right.dtype)
+    for e in range(carried, len(rate)):
+        flux = rate[e] * (g[edges.loser[e]] - g[edges.winner[e]]) + by_lag[e - carried]
+        y[edges.component[edges.winner[e]]] += flux
+        y[edges.component[edges.loser[e]]] -= flux
+    found = np.empty_like(right)
+    for c in range(len(y)):
+        found[pairs + c] = (right[pairs + c] + y[c] / edges.size[c]) / mu
+    for k in range(pairs):
+        found[k] = g[k] - found[pairs + edges.component[k]]
+    found[-1] = lag
+    return found
+
+
+class Derivative:
+    """The derivative of `LateField.speed` by the state, without its dense terms, from the rate of each edge's flux.
+
+    A number minus it is the solver of that multiple of the identity minus it.
+    """
+
+    __array_ufunc__ = None  # NumPy's numbers leave the subtraction to this class
+
+    def __init__(self, edges: FieldEdges, known: Elimination, rate: Floats) -> None:
+        self._edges, self._known, self._rate = edges, known, rate
+        pairs = len(edges.What)
+        self._degree = np.bincount(edges.winner, rate, pairs) + np.bincount(edges.loser, rate, pairs)
+
+    def __rsub__(self, mu: complex) -> Callable[[Numbers], Any]:
+        factors = decomposed(self._known, self._rate, mu + self._degree)
+        return lambda right: newton_step(self._edges, self._known, self._rate, mu, factors, right)
+
+
 class LateField:
     """The flow's field on states (f, y, lag), arrays of length pairs + components + 1, in time log s.
 
@@ -160,27 +203,7 @@ class LateField:
             What=self.What,
             norm=reference.norm,
         )
-        self._matrices()
-
-    def _matrices(self) -> None:
-        """Linear maps from unit fluxes to the state, and from the state to the logarithms of the fluxes."""
-        known = self.edges
-        edges, pairs, components = len(known.winner), len(known.W), len(known.size)
-        ends, signs = np.concatenate([known.winner, known.loser]), np.repeat([1.0, -1.0], edges)
-        edge = np.tile(np.arange(edges), 2)
-        incidence = scipy.sparse.csr_array((signs, (ends, edge)), shape=(pairs, edges))
-        place = known.component[ends]
-        across = np.tile(known.component[known.winner] != known.component[known.loser], 2)
-        between = scipy.sparse.csr_array((signs[across], (place[across], edge[across])), shape=(components, edges))
-        mean = scipy.sparse.csr_array(scipy.sparse.diags_array(1 / known.size) @ between)
-        of_pair = np.arange(pairs), known.component
-        member = scipy.sparse.csr_array((np.ones(pairs), of_pair), shape=(pairs, components))
-        of_lag = scipy.sparse.csr_array((1, edges))
-        response = scipy.sparse.vstack([incidence - member @ mean, mean, of_lag], format="csr")
-        by_lag = np.zeros((edges, 1))
-        by_lag[self._others, 0] = known.slack / known.norm
-        log_flux = scipy.sparse.hstack([-incidence.T, -between.T, scipy.sparse.csr_array(by_lag)], format="csr")
-        self._response, self._log_flux = _quick(response), _quick(log_flux)
+        self._elimination = elimination(winner, loser, pairs)
 
     def enter(self, s: float, rest: Floats) -> Floats:
         """The state of W = s What + rest, with the x at which |Gam| = ||W*||."""
@@ -199,7 +222,7 @@ class LateField:
         """d state / d log s."""
         return speed_of(self.edges, np.exp(log_s), state)
 
-    def jacobian(self, log_s: float, state: Floats) -> "Matrix":
+    def derivative(self, log_s: float, state: Floats) -> Derivative:
         """Derivative of `speed`, accurate enough for Newton's method in an implicit solver.
 
         It omits dense terms: the change of |Gam|, of relative order |D|/||W*||, and of the clock with f, of the order
@@ -209,9 +232,7 @@ class LateField:
         flux = fluxes_of(self.edges, s, state)
         _, _, length, _ = turn(self.edges, flux)
         flux[: len(self.edges.lam)] += self.edges.lam
-        rate = flux * (s * np.exp(LOOK_AHEAD) / length)
-        found: Matrix = (self._response * rate) @ self._log_flux
-        return scipy.sparse.csc_array(found) if scipy.sparse.issparse(found) else found
+        return Derivative(self.edges, self._elimination, flux * (s * np.exp(LOOK_AHEAD) / length))
 
     def unit_gradient(self, s: float, state: Floats) -> Floats:
         """Gam/|Gam| - What, shape (pairs,)."""

@@ -1,8 +1,5 @@
 """The flow against true steps: its stated error covers them."""
 
-import warnings
-from typing import Any
-
 import numpy as np
 import pytest
 import scipy
@@ -15,13 +12,9 @@ from marginaudit.training.ntp.far.flow import (
     ATOL,
     COARSER,
     RTOL,
-    Factors,
     Flow,
-    OrderedLU,
-    dense_factors,
     fast_forward,
     integrated,
-    solved_by,
     with_bounds,
 )
 from marginaudit.training.ntp.model.edges import MergedEdges
@@ -71,11 +64,10 @@ def test_the_stated_error_covers_true_steps(data: Dataset) -> None:
     np.testing.assert_allclose(found.rest[0], late_steps(*problem, eta, [100_000])[0], rtol=0, atol=1e-13)
 
 
-def test_the_solver_gets_over_a_singular_matrix_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_solver_overflows_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = scipy.integrate.Radau.step
 
     def step(solver: scipy.integrate.Radau) -> str | None:
-        warnings.warn("Diagonal number 2 is exactly zero.", scipy.linalg.LinAlgWarning, stacklevel=1)
         np.inf * np.zeros(1), np.exp(np.full(1, 1e3))
         return taken(solver)
 
@@ -179,44 +171,3 @@ def test_states_that_no_bar_knows_are_interpolated() -> None:
     assert free.solver_steps[-1] < each.solver_steps[-1] / 2
     np.testing.assert_allclose(free.across, each.across, rtol=0, atol=1e-6)
     np.testing.assert_allclose(free.along, each.along, rtol=0, atol=1e-6)
-
-
-def test_an_order_found_once_serves_every_matrix_of_a_pattern() -> None:
-    random = np.random.default_rng(0)
-    pattern = scipy.sparse.random_array((60, 60), density=0.05, rng=random)
-    lu = OrderedLU()
-    for shift in (3.0, 5.0 + 2.0j, 0.5):
-        matrix = scipy.sparse.csc_array(pattern * random.uniform(-1, 1) + scipy.sparse.diags_array(np.full(60, shift)))
-        b = random.normal(size=60) + 0 * shift
-        np.testing.assert_allclose(lu.factor(matrix).solve(b), np.linalg.solve(matrix.toarray(), b), rtol=1e-10)
-
-
-@pytest.mark.parametrize("dtype", [float, complex])
-def test_dense_factors_are_those_of_scipy(dtype: type) -> None:
-    random = np.random.default_rng(0)
-    matrix: NDArray[Any] = random.normal(size=(30, 30)).astype(dtype)
-    b: NDArray[Any] = random.normal(size=30).astype(dtype)
-    matrix += np.tril(matrix) * (1j if dtype is complex else 1)
-    known = scipy.linalg.lu_solve(scipy.linalg.lu_factor(matrix), b)
-    assert solved_by(dense_factors(matrix), b).tobytes() == known.tobytes()
-
-
-def test_the_solver_takes_sparse_matrices_in_one_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The states are those of the solver's own decompositions, up to their rounding."""
-    problem, eta = of_dataset(DEGENERATE), eta_of(DEGENERATE)
-    [start] = late_steps(*problem, eta, [100_000])
-    monkeypatch.setattr(late_field, "DENSE", 0)
-    monkeypatch.setattr(flow_module, "UNORDERED", 0)
-    counted: list[str] = []
-    factor = OrderedLU.factor
-
-    def counting(lu: OrderedLU, matrix: Any) -> Factors:
-        counted.append(str(matrix.dtype))
-        return factor(lu, matrix)
-
-    monkeypatch.setattr(OrderedLU, "factor", counting)
-    found = fast_forward(*problem, eta, 100_000, start, [200_000, 10**9])
-    assert set(counted) == {"float64", "complex128"}
-    monkeypatch.setattr(late_field, "DENSE", 10**9)
-    dense = fast_forward(*problem, eta, 100_000, start, [200_000, 10**9])
-    np.testing.assert_allclose(found.rest, dense.rest, rtol=0, atol=1e-8)

@@ -179,12 +179,9 @@ def test_a_flow_that_fails_late_is_not_sought_earlier(monkeypatch: pytest.Monkey
     assert f"step {last}: from {last}" in trained.stopped
 
 
-def test_a_singular_factor_shortens_the_solver_s_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sparse one, as here from t = 1.6e17 on."""
-    data = CASES["free-20"]()
-    assert run(data, 10**18, [], lr2=1.5).stopped == ""
-    monkeypatch.setattr(flow, "SHORTEST", 1.0)
-    assert "Factor is exactly singular" in run(data, 10**18, [], lr2=1.5).stopped
+def test_the_stiffest_equations_are_solved() -> None:
+    """From t = 1.6e17 on, mu I is below the rounding of the rates."""
+    assert run(CASES["free-20"](), 10**18, [], lr2=1.5).stopped == ""
 
 
 def test_what_has_no_fast_forward() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy
+from numpy.typing import NDArray
 
-from marginaudit.training.ntp.far import late_field
 from marginaudit.training.ntp.far.flow import COARSER, RTOL, FlowFailure, fast_forward
 from marginaudit.training.ntp.far.late_field import LOOK_AHEAD, LateField, fluxes_of, turn
 from tests.training.ntp.far.late_model import DEGENERATE, block, late_steps, of_dataset, of_graph
@@ -22,7 +22,23 @@ def field() -> SimpleNamespace:
     return SimpleNamespace(field=found, s=s, rest=rest, state=found.enter(s, rest), merged=merged, reference=reference)
 
 
-def test_jacobian(field: SimpleNamespace) -> None:
+def jacobian(field: LateField, s: float, state: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The derivative of the speed at `LOOK_AHEAD`, fluxes changing with their own margins alone."""
+    edges = field.edges
+    flux = fluxes_of(edges, s, state)
+    _, _, length, _ = turn(edges, flux)
+    flux[: len(edges.lam)] += edges.lam
+    pulls = np.eye(len(edges.W))[edges.winner] - np.eye(len(edges.W))[edges.loser]
+    components = (np.arange(len(edges.size)) == edges.component[:, np.newaxis]).astype(float)
+    between = pulls @ components
+    mean = between / edges.size
+    by_lag = np.concatenate([np.zeros(len(edges.lam)), edges.slack / edges.norm])
+    response = np.hstack([pulls - mean @ components.T, mean, np.zeros((len(flux), 1))])
+    log_flux = np.hstack([-pulls, -between, by_lag[:, np.newaxis]])
+    return np.asarray((response.T * (flux * s * np.exp(LOOK_AHEAD) / length)) @ log_flux)
+
+
+def test_the_derivative(field: SimpleNamespace) -> None:
     """Against central differences; what it leaves out is of relative order |D|/||W*||."""
     found, log_s = field.field, np.log(field.s)
     size = len(field.state)
@@ -31,10 +47,18 @@ def test_jacobian(field: SimpleNamespace) -> None:
         h = np.zeros(size)
         h[i] = 1e-6
         numeric[:, i] = (found.speed(log_s, field.state + h) - found.speed(log_s, field.state - h)) / 2e-6
-    given = np.asarray(found.jacobian(log_s, field.state)) / np.exp(LOOK_AHEAD)
+    given = jacobian(found, field.s, field.state) / np.exp(LOOK_AHEAD)
     left_out = np.linalg.norm(found.unit_gradient(field.s, field.state))
     assert left_out < 0.05
     assert np.abs(given - numeric)[:-1].max() < 2 * left_out * np.abs(numeric).max()
+
+
+@pytest.mark.parametrize("mu", [0.7, 2.0 - 3.0j])
+def test_the_solver_s_equations(field: SimpleNamespace, mu: complex) -> None:
+    matrix = mu * np.eye(len(field.state)) - jacobian(field.field, field.s, field.state)
+    right = np.random.default_rng(0).normal(size=len(matrix)) + 0 * mu
+    given = mu - field.field.derivative(np.log(field.s), field.state)
+    np.testing.assert_allclose(given(right), np.linalg.solve(matrix, right), rtol=1e-9, atol=1e-12)
 
 
 def test_the_unit_gradient_is_that_of_the_fluxes_at_the_weights(field: SimpleNamespace) -> None:
@@ -46,20 +70,17 @@ def test_the_unit_gradient_is_that_of_the_fluxes_at_the_weights(field: SimpleNam
     np.testing.assert_allclose(unit, gradient / np.linalg.norm(gradient), rtol=0, atol=1e-13)
 
 
-def test_with_and_without_the_zeros_of_its_matrices_the_field_is_the_same(
-    field: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Small matrices are multiplied with their zeros, large ones without."""
-    monkeypatch.setattr(late_field, "DENSE", 0)
-    sparse, log_s = LateField(field.merged, field.reference), np.log(field.s)
-    matrix = sparse.jacobian(log_s, field.state)
-    assert scipy.sparse.issparse(matrix)
-    assert isinstance(field.field.jacobian(log_s, field.state), np.ndarray)
-    np.testing.assert_allclose(field.field.jacobian(log_s, field.state), matrix.toarray(), rtol=1e-12, atol=1e-10)
-    flux = fluxes_of(sparse.edges, field.s, field.state)
-    _, _, length, _ = turn(sparse.edges, flux)
-    by_matrix = sparse._response @ flux * (field.s / length)  # noqa: SLF001  (the other way to it)
-    np.testing.assert_allclose(field.field.speed(log_s, field.state)[:-1], by_matrix[:-1], rtol=0, atol=1e-13)
+def test_the_speed_is_that_of_matrices(field: SimpleNamespace) -> None:
+    """d f/ds is the pull of all edges off its mean over each component, and d y/ds that mean."""
+    found, edges, log_s = field.field, field.field.edges, np.log(field.s)
+    flux = fluxes_of(edges, field.s, field.state)
+    D, _, length, _ = turn(edges, flux)
+    pairs = np.eye(len(D))
+    pulled = flux @ (pairs[edges.winner] - pairs[edges.loser])
+    mean = np.bincount(edges.component, pulled) / edges.size
+    np.testing.assert_allclose(D, pulled, rtol=0, atol=1e-13)
+    expected = np.concatenate([pulled - mean[edges.component], mean]) * (field.s / length)
+    np.testing.assert_allclose(found.speed(log_s, field.state)[:-1], expected, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("edges", [block(1, 1, 0), block(1, 1, 0) | block(1, 2, 2)], ids=["one edge", "two blocks"])
@@ -102,13 +123,10 @@ def test_a_step_of_exactly_two_over_the_curvature_does_not_follow_the_flow(monke
         fast_forward(merged, reference, 0.5, 1000, rest, [])
 
 
-@pytest.mark.parametrize("fault", ["status", "raises"])
-def test_a_solver_that_fails(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+def test_a_solver_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     class Radau(scipy.integrate.Radau):
         def step(self) -> str | None:
             if self.t > np.log(1e4):
-                if fault == "raises":
-                    raise RuntimeError("Factor is exactly singular")
                 self.status = "failed"
                 return str(self.TOO_SMALL_STEP)
             message: str | None = super().step()
@@ -118,7 +136,7 @@ def test_a_solver_that_fails(monkeypatch: pytest.MonkeyPatch, fault: str) -> Non
     [rest] = late_steps(merged, reference, 0.01, [20_000])
     assert fast_forward(merged, reference, 0.01, 20_000, rest, [10**7]).step.tolist() == [10**7]
     monkeypatch.setattr(scipy.integrate, "Radau", Radau)
-    with pytest.raises(FlowFailure, match=r"Radau .* at t = 1\.\d+e\+06: (Required step size|Factor is)"):
+    with pytest.raises(FlowFailure, match=r"Radau .* at t = 1\.\d+e\+06: Required step size"):
         fast_forward(merged, reference, 0.01, 20_000, rest, [10**7])
 
 
