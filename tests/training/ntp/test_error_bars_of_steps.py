@@ -64,8 +64,16 @@ def test_the_integration_s_error_is_twice_the_largest_so_far(monkeypatch: pytest
     calls: list[tuple[float, int]] = []
 
     def shifted(
-        field: LateField, eta: float, s0: float, rest0: NDArray[np.float64], goals: NDArray[np.float64], looser: float
+        field: LateField,
+        eta: float,
+        s0: float,
+        rest0: NDArray[np.float64],
+        goals: NDArray[np.float64],
+        looser: float,
+        *,
+        interpolated: bool = False,
     ) -> FlowPath:
+        assert not interpolated
         path = follow(field, eta, s0, rest0, np.asarray(goals_at), 1.0)
         calls.append((looser, len(goals)))
         if looser == 1.0:

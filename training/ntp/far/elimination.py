@@ -20,7 +20,7 @@ Numbers: TypeAlias = NDArray[Any]
 """Real or complex."""
 
 Factors: TypeAlias = tuple[Indices, Numbers, Numbers]
-"""Rows and values of L's entries below the diagonal, column by column, and D."""
+"""Rows and values of L's entries below the diagonal, column by column, and 1/D."""
 
 
 class Elimination(NamedTuple):
@@ -89,8 +89,8 @@ def decomposed(known: Elimination, rate: Floats, diagonal: Numbers) -> Factors:
     """
     nodes = len(known.node)
     row, value = np.empty(known.start[-1], dtype=np.int64), np.empty(known.start[-1], dtype=diagonal.dtype)
-    end, pivot = known.start[:-1].copy(), diagonal[known.node]
-    work, seen = np.zeros_like(pivot), np.full(nodes, -1)
+    end, inverse = known.start[:-1].copy(), diagonal[known.node]
+    work, seen = np.zeros_like(inverse), np.full(nodes, -1)
     path, pattern = np.empty(nodes, dtype=np.int64), np.empty(nodes, dtype=np.int64)
     for k in range(nodes):
         top = nodes
@@ -114,16 +114,17 @@ def decomposed(known: Elimination, rate: Floats, diagonal: Numbers) -> Factors:
             work[i] = 0.0
             for q in range(known.start[i], end[i]):
                 work[row[q]] -= value[q] * entry
-            scaled = entry / pivot[i]
-            pivot[k] -= scaled * entry
+            scaled = entry * inverse[i]
+            inverse[k] -= scaled * entry
             row[end[i]] = k
             value[end[i]] = scaled
             end[i] += 1
-    return row, value, pivot
+        inverse[k] = 1 / inverse[k]
+    return row, value, inverse
 
 
 @compiled
-def solved(known: Elimination, row: Indices, value: Numbers, pivot: Numbers, right: Numbers) -> Numbers:
+def solved(known: Elimination, row: Indices, value: Numbers, inverse: Numbers, right: Numbers) -> Numbers:
     """The solution of L D L^T g = ``right``, by node."""
     nodes = len(known.node)
     x = right[known.node]
@@ -132,7 +133,7 @@ def solved(known: Elimination, row: Indices, value: Numbers, pivot: Numbers, rig
             x[row[p]] -= value[p] * x[k]
     found = np.empty_like(x)
     for k in range(nodes - 1, -1, -1):
-        x[k] /= pivot[k]
+        x[k] *= inverse[k]
         for p in range(known.start[k], known.start[k + 1]):
             x[k] -= value[p] * x[row[p]]
         found[known.node[k]] = x[k]

@@ -26,6 +26,9 @@ ATOL = 1e-9
 COARSER = 10.0
 """Ratio of the second solution's tolerances to the first's."""
 
+MOST_PAIRS_STOPPED_AT = 1_000
+"""Pairs up to which a step of the first solution ends at each row; with more, its rows are interpolated."""
+
 HIGHER_ORDERS = 0.01
 """Relative addition to B for higher orders of eta, and for chords in place of arcs (below 1e-3 each)."""
 
@@ -60,8 +63,9 @@ class Flow:
         Bound on the propagated error of the start: e^L times it (in `whole_flow`, e^G times it).
     integration : array
         Twice the largest distance so far to a second solution with 10 times the tolerances and twice as many rows to
-        stop at: the second one's error where tolerances set the solver's steps, this one's where rows do. Infinite if
-        ``inherited`` alone reaches <W, What> at every step, so that no second solution is needed.
+        stop at: the second one's error where tolerances set the solver's steps, this one's where rows do. Where this
+        one's rows are interpolated, the second one stops at each row once: the distance has the interpolation's error.
+        Infinite if ``inherited`` alone reaches <W, What> at every step, so that no second solution is needed.
     rounding : array
         EPS (1 + ||rho||) for each step of the solver, and 64 times that for the potentials and coordinates.
     arc : array
@@ -94,8 +98,8 @@ def fast_forward(
 
     The caller guarantees that at t0 attention is one-hot to double precision (and so later): in every sentence, the
     attention of all other tokens, and A times it, is below EPS. Constraints with positive slack may still carry flux.
-    Each row is the end of a solver step, not interpolated, unless the error of the start reaches a bound on ||W||, so
-    that no row is known.
+    Each row is the end of a solver step, up to `MOST_PAIRS_STOPPED_AT`; with more pairs, or if the error of the start
+    reaches a bound on ||W||, so that no row is known, rows are interpolated.
 
     Parameters
     ----------
@@ -124,9 +128,12 @@ def fast_forward(
     if len(s) and start_error >= np.linalg.norm(s0 * field.What + rest0) + (s[-1] - s0):
         lost = integrated(field, eta, s0, rest0, goals, COARSER, interpolated=True)
         return with_bounds(field.What, eta, step, lost, None, start_error)
-    path = integrated(field, eta, s0, rest0, goals, 1.0)
+    interpolated = len(rest0) > MOST_PAIRS_STOPPED_AT
+    path = integrated(field, eta, s0, rest0, goals, 1.0, interpolated=interpolated)
     if (start_error * np.exp(path.log_growth) >= s + path.along).all():
         return with_bounds(field.What, eta, step, path, None, start_error)
+    if interpolated:
+        return with_bounds(field.What, eta, step, path, integrated(field, eta, s0, rest0, goals, COARSER), start_error)
     halves = (np.concatenate([[np.log(s0)], goals[:-1]])[: len(goals)] + goals) / 2
     coarse = integrated(field, eta, s0, rest0, np.stack([halves, goals], axis=1).ravel(), COARSER)
 

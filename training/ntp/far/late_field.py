@@ -31,6 +31,7 @@ from marginaudit.training.ntp.far.elimination import Elimination, Factors, Numbe
 from marginaudit.training.ntp.far.potentials import potentials
 from marginaudit.training.ntp.model.edges import Floats, Indices, MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
+from marginaudit.training.ntp.steps.class_fluxes import SMALL, expm1_of_small
 
 LOOK_AHEAD = 0.15
 """About half a step of the solver in log s. Newton's method converges like e^LOOK_AHEAD - 1 at worst."""
@@ -73,7 +74,7 @@ def fluxes_of(edges: FieldEdges, s: float, state: Floats) -> Floats:
         a, j = edges.winner[e], edges.loser[e]
         fallen = (f[j] - f[a]) + (y[edges.component[j]] - y[edges.component[a]])
         if e < carried:
-            flux[e] = edges.lam[e] * np.expm1(fallen)
+            flux[e] = edges.lam[e] * (expm1_of_small(fallen) if abs(fallen) < SMALL else np.expm1(fallen))
         else:
             flux[e] = np.exp(fallen + edges.log_flux[e - carried] - x * edges.slack[e - carried])
     return flux
@@ -119,7 +120,7 @@ def newton_step(
     right: Numbers,
 ) -> Numbers:
     """The solution (f, y, lag) of mu (f, y, lag) - derivative (f, y, lag) = ``right``; ``factors`` are `decomposed`."""
-    row, value, pivot = factors
+    row, value, inverse = factors
     pairs, carried = len(edges.What), len(edges.lam)
     lag = right[-1] / mu
     pulled, by_lag = np.empty(pairs, dtype=right.dtype), np.empty(len(rate) - carried, dtype=right.dtype)
@@ -129,7 +130,7 @@ def newton_step(
         by_lag[e - carried] = rate[e] * (edges.slack[e - carried] / edges.norm) * lag
         pulled[edges.winner[e]] += by_lag[e - carried]
         pulled[edges.loser[e]] -= by_lag[e - carried]
-    g = solved(known, row, value, pivot, pulled)
+    g = solved(known, row, value, inverse, pulled)
     y = np.zeros(len(edges.size), dtype=right.dtype)
     for e in range(carried, len(rate)):
         flux = rate[e] * (g[edges.loser[e]] - g[edges.winner[e]]) + by_lag[e - carried]

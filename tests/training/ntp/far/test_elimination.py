@@ -20,6 +20,6 @@ def test_the_decomposition_solves_equations_of_any_graph(edges: int, mu: complex
     ends = np.eye(nodes)[winner] - np.eye(nodes)[loser]
     matrix = mu * np.eye(nodes) + (ends.T * rate) @ ends
     known = elimination(winner, loser, nodes)
-    row, value, pivot = decomposed(known, rate, np.diag(matrix))
-    np.testing.assert_allclose(solved(known, row, value, pivot, right), np.linalg.solve(matrix, right), rtol=1e-11)
+    row, value, inverse = decomposed(known, rate, np.diag(matrix))
+    np.testing.assert_allclose(solved(known, row, value, inverse, right), np.linalg.solve(matrix, right), rtol=1e-11)
     assert edges != nodes - 1 or len(row) == edges  # a forest in an order of least degree has no fill

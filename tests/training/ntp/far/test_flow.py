@@ -116,12 +116,19 @@ def test_another_solver_in_plain_coordinates() -> None:
     np.testing.assert_allclose(found.rest, other.y.T, rtol=0, atol=1e-9)
 
 
-def test_integration_is_a_bound_on_the_solver_s_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Against the same problem solved to 1e-11."""
+@pytest.mark.parametrize("interpolated", [False, True])
+def test_integration_is_a_bound_on_the_solver_s_error(interpolated: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against the same problem solved to 1e-11 with a stop at each row."""
     merged, reference = of_graph(TWO_SIZES)
     [rest] = late_steps(merged, reference, 0.01, [20_000])
     rows = [10**power for power in (5, 6, 8, 11, 14, 18)]
+    if interpolated:
+        rows = np.unique(np.geomspace(20_001, 1e18, 250).astype(np.int64)).tolist()
+        monkeypatch.setattr(flow_module, "MOST_PAIRS_STOPPED_AT", 0)
     found = fast_forward(merged, reference, 0.01, 20_000, rest, rows)
+    monkeypatch.setattr(flow_module, "MOST_PAIRS_STOPPED_AT", 10)
+    stopped = fast_forward(merged, reference, 0.01, 20_000, rest, rows)
+    assert (stopped.rounding[-1] > 1.2 * found.rounding[-1]) == interpolated
     monkeypatch.setattr(flow_module, "RTOL", 1e-11)
     monkeypatch.setattr(flow_module, "ATOL", 1e-13)
     exact = fast_forward(merged, reference, 0.01, 20_000, rest, rows)
