@@ -126,7 +126,7 @@ def test_integration_is_a_bound_on_the_solver_s_error(interpolated: bool, monkey
         rows = np.unique(np.geomspace(20_001, 1e18, 250).astype(np.int64)).tolist()
         monkeypatch.setattr(flow_module, "MOST_PAIRS_STOPPED_AT", 0)
     found = fast_forward(merged, reference, 0.01, 20_000, rest, rows)
-    monkeypatch.setattr(flow_module, "MOST_PAIRS_STOPPED_AT", 10)
+    monkeypatch.setattr(flow_module, "MOST_PAIRS_STOPPED_AT", 1_000)
     stopped = fast_forward(merged, reference, 0.01, 20_000, rest, rows)
     assert (stopped.rounding[-1] > 1.2 * found.rounding[-1]) == interpolated
     monkeypatch.setattr(flow_module, "RTOL", 1e-11)
