@@ -204,8 +204,13 @@ class CauseSearch:
         return float(np.linalg.norm(row.apart[row.known])) < self._departs(row) / CLEAR
 
     def _close(self, row: Row) -> bool:
-        """Whether the prediction is `_closer` and its bar is also much smaller than the departure."""
-        return self._closer(row) and row.bar < self._departs(row) / CLEAR
+        """Whether the prediction is `_closer`, and its bar much smaller than the departure and below its own move.
+
+        Any short enough step within a wide bar would be closer to a short step than Algorithm 1's longer one is.
+        """
+        moved, error = (float(np.linalg.norm(one[row.known])) for one in (row.by, row.apart))
+        shows = moved == 0 or row.bar < moved or error <= AGREES * moved
+        return shows and self._closer(row) and row.bar < self._departs(row) / CLEAR
 
     def _departs(self, row: Row) -> float:
         """Size of the clear departure in the entries that a rule predicts."""

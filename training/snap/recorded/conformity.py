@@ -13,6 +13,8 @@ from marginaudit.training.snap.recorded.causes import cause_of, pattern_of, rule
 from marginaudit.training.snap.recorded.draws import Draws
 from marginaudit.training.snap.recorded.step import Off, Rule, Tokens, of_Y, of_Z, shown_sequence, steps
 
+APART = "no two records are one step apart, so none is compared: record every step"
+
 
 def compared_classes(
     data: SequenceClasses,
@@ -36,10 +38,12 @@ def compared_classes(
     Returns
     -------
     list of StageComparison, of "Y" and "Z"
-        The first record is accepted unchecked. A record more than one step after the previous one is left undecided.
+        The first record is accepted unchecked if another one is compared. A record more than one step after the
+        previous one is left undecided.
     """
     tokens, rule, draws = Tokens(data), Rule(lr_y, lr_z), Draws(data)
-    decided, at = {"Y": 1, "Z": 1}, None
+    apart = not (np.diff(decoder.step) == 1).any()
+    decided, at = {"Y": int(not apart), "Z": int(not apart)}, None
     with np.errstate(all="ignore"):
         for i, step in steps(decoder, attention):
             progress(i / len(decoder.step))
@@ -63,7 +67,7 @@ def compared_classes(
     for name, lr, run in (("Y", lr_y, decoder), ("Z", lr_z, attention)):
         departs = at if at is not None and at.stage == name else None
         start: Literal["zero", "given"] = "zero" if run.step[0] == 0 and not run.weights[0].any() else "given"
-        note = draws.detected if name == "Y" and at is None else ""
+        note = "" if name == "Z" else APART if apart else draws.detected if at is None else ""
         answer.append(StageComparison(name, lr, len(run.step), decided[name], departs, start, note=note))
     return answer
 

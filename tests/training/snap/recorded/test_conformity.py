@@ -237,4 +237,5 @@ def test_z_is_held_to_what_a_hidden_step_can_do() -> None:
 def test_a_gap_between_records_decides_nothing() -> None:
     decoder, attention = (Recorded(one.step[::2], one.weights[::2]) for one in Program(lr_y=0.3).run(THREE))
     found = compared_classes(THREE, decoder, attention, 0.5, 0.05)
-    assert [(one.decided, one.departs_at) for one in found] == [(1, None), (1, None)]
+    assert [(one.decided, one.departs_at) for one in found] == [(0, None), (0, None)]
+    assert found[0].note == "no two records are one step apart, so none is compared: record every step"
