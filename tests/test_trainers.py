@@ -1,6 +1,5 @@
 """`Recorder(map=..)` in a trainer: the code of docs/trainers.md on small models made at random."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -11,13 +10,11 @@ import pytest
 import marginaudit
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
-from marginaudit.orders.snap import SequenceClasses
 from marginaudit.record import Recorder
 from marginaudit.training.weight_files.run_file import RunFile, Target, read_weights
 from tests.command_line import Command
 from tests.pages import ROOT
 from tests.training.ntp.recorded.program import run
-from tests.training.snap.recorded.program import Program
 
 DATA = CASES["example-1"]()
 V, N = DATA.V, DATA.N
@@ -246,36 +243,6 @@ def test_arrays_of_jax(tmp_path: Path) -> None:
     assert read_weights(RunFile(tmp_path / "half.npz"), TARGETS).records["W_kq"].precision == "bfloat16"
 
 
-SNAP_WEIGHTS = [1.0] * 10 + np.linspace(0.1, 1, 10).tolist()
-"""P(l|n) of Syn-Small up to its sum, with tokens 0 to 9 common."""
-
-
-def test_checkpoints_as_those_of_figure_4(own_folder: Path, command: Command) -> None:
-    """As the authors' script writes them: K1 [next, token] and K2 [query, token], of batches with momentum."""
-    torch = pytest.importorskip("torch")
-    tokens = [[*range(10), *range(10 + 10 * n, 20 + 10 * n)] for n in range(2)]
-    P = [{str(x): p / sum(SNAP_WEIGHTS) for x, p in zip(own, SNAP_WEIGHTS, strict=True)} for own in tokens]
-    names = [(str(32 + n), str(30 + n)) for n in range(2)]
-    classes = [{"next": y, "query": q, "probabilities": own} for (y, q), own in zip(names, P, strict=True)]
-    Path("small.json").write_text(json.dumps({"M": 34, "classes": classes}), encoding="utf-8")
-    data = SequenceClasses.from_weights("small", 34, [(*name, own) for name, own in zip(names, P, strict=True)])
-    program = Program(
-        lr_y=1.0, lr_z=1.0, dtype=np.float32, steps=30, length=127, batch=64, momentum_y=0.9, momentum_z=0.9
-    )
-    Path("run").mkdir()
-    torch.save({"facts": []}, "run/facts.pth")
-    for t, (Y, Z) in enumerate(zip(*(one.weights for one in program.run(data)), strict=True)):
-        K2 = torch.zeros(34, 34)
-        K2[30:32] = torch.tensor(Z)
-        torch.save({"model": {"K1.weight": torch.tensor(Y.T), "K2.weight": K2}}, f"run/iter-{t}.pth")
-    rules = ("--map", "Y = K1.weight.T", "--map", "Z = K2.weight[30:32]", "--lr-y", "1", "--lr-z", "1")
-    found = command.json("conform", "small.json", "run", *rules)
-    assert found["cause"].endswith(" sequences), momentum about 0.9, and step size about 0.95")
-    said = command("audit", "small.json", "--trajectory", "snap=run", *rules, "--claim", "snap.theorem3.gain")
-    assert said.status == 0, said.err
-    assert "1 carried over" in said.out
-
-
 def test_python_reads_the_saved_map(own_folder: Path) -> None:
     """A textbook run of Algorithm 1 on k with q = 1 conforms."""
     run(DATA).save("good.npz")
@@ -307,6 +274,5 @@ def test_checkpoints_of_adamw_on_separate_keys_and_queries(own_folder: Path, com
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    rules = ("--map", "W_kq = k.weight.T @ q.weight", "--map", "W_ov = head")
-    found = command.json("conform", "example-1", "run", *rules)
+    found = command.json("conform", "example-1", "run", "--map", "W_kq = k.weight.T @ q.weight; W_ov = head")
     assert found["rule"].startswith("AdamW (step size 0.02, weight decay 0.01)")

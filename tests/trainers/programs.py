@@ -107,6 +107,60 @@ def paper_model(
         optimizer.step()
 
 
+def scan_and_snap(
+    folder: Path,
+    classes: Sequence[tuple[int, int, Sequence[tuple[int, float]]]],
+    *,
+    batch: int,
+    momentum: float,
+    every: int,
+    lr_y: float = 1.0,
+    seed: int = 0,
+    steps: int = 100,
+    length: int = 128,
+) -> None:
+    """Syn-Small as the second paper's authors train it: K1 [next, token], K2 [query, token], saved before each step.
+
+    A class is its next token, its query, and its contextual tokens with their probabilities.
+    """
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(seed)
+    M = 1 + max(following for following, _, _ in classes)
+
+    class Model(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.K1, self.K2 = (torch.nn.Linear(M, M, bias=False) for _ in range(2))
+            for layer in (self.K1, self.K2):
+                torch.nn.init.zeros_(layer.weight)
+
+        def forward(self, tokens: Any) -> Any:
+            X = torch.nn.functional.one_hot(tokens, M).float()
+            scores = torch.bmm(self.K2(X[:, :-1]), X[:, -1].unsqueeze(2)).squeeze(2)
+            combined = torch.bmm(torch.softmax(scores, 1).unsqueeze(1), X[:, :-1]).squeeze(1)
+            return self.K1(combined / combined.norm(dim=1, keepdim=True))
+
+    model = Model()
+    optimizer = torch.optim.SGD(
+        [{"params": model.K1.parameters(), "lr": lr_y}, {"params": model.K2.parameters()}], lr=1.0, momentum=momentum
+    )
+    tokens = [torch.tensor([token for token, _ in own]) for _, _, own in classes]
+    shares = [torch.tensor([share for _, share in own]) for _, _, own in classes]
+    folder.mkdir()
+    torch.save({"facts": shares}, folder / "facts.pth")
+    for i in range(steps):
+        if i % every == 0:
+            torch.save({"model": model.state_dict()}, folder / f"iter-{i}.pth")
+        drawn = torch.randint(len(classes), (batch,)).tolist()
+        rows = [tokens[n][torch.multinomial(shares[n], length - 1, replacement=True)] for n in drawn]
+        x = torch.stack([torch.cat([row, torch.tensor([classes[n][1]])]) for n, row in zip(drawn, rows, strict=True)])
+        loss = torch.nn.functional.cross_entropy(model(x), torch.tensor([classes[n][0] for n in drawn]))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    torch.save({"model": model.state_dict()}, folder / "final.pth")
+
+
 def muon(torch: Any, weights: Any) -> Any:
     """PyTorch's own, with its default momentum and weight decay."""
     return torch.optim.Muon(weights, lr=0.02)
