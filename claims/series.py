@@ -387,7 +387,8 @@ def series(
     [1.5, 2.5]
     """
     values = in_balls(np.atleast_1d(np.asarray(value)))
-    values = values if any(map(is_ball, values.ravel().tolist())) else np.atleast_1d(real(value))
+    has_balls = values.dtype == object and any(map(is_ball, values.ravel().tolist()))
+    values = values if has_balls else np.atleast_1d(real(value))
     return Series(values, np.broadcast_to(real(radius), values.shape), step, label, log, clock=clock)
 
 

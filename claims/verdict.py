@@ -6,10 +6,11 @@ The rule for each kind of statement is in `marginaudit.claims.judgements`: of a 
 import json
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from enum import Flag, StrEnum, auto
 from functools import cache
+from itertools import groupby
 from typing import Any, Literal
 
 from marginaudit.claims.values.json_data import finite
@@ -348,15 +349,21 @@ def headroom(finding: Finding) -> tuple[float, ...]:
         return ()
     curve = finding.curve
     if curve is not None and (curve.upper is not None or curve.lower is not None):
-        found: dict[float, float] = {}
-        for at, step in enumerate(curve.step):
-            if (powers := _powers(finding, curve, at)) is not None:
-                found[step] = min(powers, found.get(step, powers))
-        return (found[min(found)], found[max(found)]) if found else ()
+        in_order = sorted(range(len(curve.step)), key=curve.step.__getitem__)
+        ends = (_tightest(finding, curve, entries) for entries in (in_order, in_order[::-1]))
+        return tuple(powers for powers in ends if powers is not None)
     negative = any(number is not None and number < 0 for number in (finding.measured, finding.bound))
     if finding.slack <= 0 or negative:
         return ()
     return (math.log10(finding.slack),)
+
+
+def _tightest(finding: Finding, curve: Curve, entries: Iterable[int]) -> float | None:
+    """Least powers at the first step with any, of entries with equal steps side by side."""
+    for _, same in groupby(entries, key=curve.step.__getitem__):
+        if found := [powers for at in same if (powers := _powers(finding, curve, at)) is not None]:
+            return min(found)
+    return None
 
 
 def _powers(finding: Finding, curve: Curve, at: int) -> float | None:
