@@ -16,10 +16,11 @@ from marginaudit.claims.values.json_data import finite
 from marginaudit.orders import InputError
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses, distinct_tokens
+from marginaudit.training.approximation import Approximation, stacked
 from marginaudit.training.log_time import NotIntegrated
 from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.rates import features, mean_counts
-from marginaudit.training.snap.limit.backpropagated import backpropagated
+from marginaudit.training.snap.limit.backpropagated import xi_along
 from marginaudit.training.snap.limit.continuous import continuous, gamma
 from marginaudit.training.snap.limit.level import LARGEST_RATE
 from marginaudit.training.snap.limit.recursion import h_star
@@ -95,10 +96,13 @@ def _attention(run: ClassRun) -> tuple[Floats, Floats, Floats]:
     with np.errstate(over="ignore"):  # shown as null
         chi[1:] = np.exp(2 * path.z.value)
     B[1:] = path.B.value
-    for i, t in enumerate(run.steps):
-        at = mean_counts(continuous(np.array(t / K), run.M, run.eta_Y), K)
+    overlaps: dict[int, Approximation] = {}
+    for i in range(len(run.steps)):
         with suppress(ValueError):  # attention that is linearly dependent, up to rounding
-            xi[i + 1] = backpropagated(features(logits, path.z[i])[1], at).xi.value
+            overlaps[i] = features(logits, path.z[i])[1].E_prime
+    if known := [*overlaps]:
+        at = mean_counts(continuous(run.steps[known] / K, run.M, run.eta_Y), K)
+        xi[1 + np.array(known)] = xi_along(stacked([*overlaps.values()]), at).value
     return chi, xi, B
 
 

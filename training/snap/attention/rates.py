@@ -71,7 +71,7 @@ def features(logits: Logits, z: Approximation) -> tuple[Approximation, Overlap]:
 
 
 def mean_counts(level: Level, K: int) -> Fluctuation:
-    """Fluctuation at t/K draws of every class: theta and sigma are 0; the level is a scalar."""
+    """Fluctuation at t/K draws of every class: theta and sigma are 0, of shape (classes,) for a level of any shape."""
     none = Approximation(np.zeros(K), np.zeros(K))
     return Fluctuation(level, level, none, none)
 

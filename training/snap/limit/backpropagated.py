@@ -56,11 +56,23 @@ def backpropagated(overlap: Overlap, at: Fluctuation) -> Backpropagated:
     at : Fluctuation
         State, of shape (..).
     """
-    gamma = speed(at.mean)
-    grown = at.sigma + 1.0
-    v = zeta_products(at.mean.M, overlap.K) * (at.theta + 1.0)[..., np.newaxis, :]
-    xi = -((overlap.E_prime * v).sum() * grown * gamma[..., np.newaxis])
-    return Backpropagated(gamma, xi, overlap, v, grown)
+    gamma, products, grown = _state(at)
+    return Backpropagated(gamma, _xi(overlap.E_prime, gamma, products, grown), overlap, products, grown)
+
+
+def xi_along(E_prime: Approximation, at: Fluctuation) -> Approximation:
+    """Xi of `backpropagated` for an E' per state, shape (states, classes, classes)."""
+    return _xi(E_prime, *_state(at))
+
+
+def _state(at: Fluctuation) -> tuple[Approximation, Approximation, Approximation]:
+    """Gamma, v for each class, and 1 + sigma."""
+    v = zeta_products(at.mean.M, at.theta.value.shape[-1]) * (at.theta + 1.0)[..., np.newaxis, :]
+    return speed(at.mean), v, at.sigma + 1.0
+
+
+def _xi(E_prime: Approximation, gamma: Approximation, v: Approximation, grown: Approximation) -> Approximation:
+    return -((E_prime * v).sum() * grown * gamma[..., np.newaxis])
 
 
 def zeta_products(M: int, K: int) -> Approximation:
