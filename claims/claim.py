@@ -255,7 +255,7 @@ class Claim:
         verdict = changes.get("verdict", found.verdict)
         if run.carried_over and verdict is not Verdict.NOT_APPLICABLE:
             changes["detail"] = f"{changes['detail']} {run.undecided}".strip()
-            changes |= {"evidence": Evidence.FLOAT64, "premise": "carried over"}
+            changes |= {"evidence": Evidence.FLOAT64, "premise": "carried over", **run.sampled}
         else:
             changes["refutes"] = verdict is Verdict.VIOLATED and not run.reservation(self.assumptions)
         seconds = float(f"{time.perf_counter() - started:.3g}")

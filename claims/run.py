@@ -1,6 +1,6 @@
 """Run of a dataset under audit: all measurable quantities, computed on first use and cached."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
@@ -127,6 +127,11 @@ class BaseRun(Generic[D]):
     def undecided(self) -> str:
         """Reason why conformity of a recorded run is undecided, or ""."""
         return ""
+
+    @property
+    def sampled(self) -> Mapping[str, Any]:
+        """Evidence, confidence, samples and seed of measurements of a sampled run with error bars for its draws."""
+        return {}
 
     @property
     def lengths(self) -> tuple[int, ...]:

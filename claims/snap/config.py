@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from marginaudit.claims.settings import COUNT, SEED, STEP_LIST, STEP_SIZE, STEPS, check, setting
+from marginaudit.claims.settings import COUNT, SEED, STEP_LIST, STEP_SIZE, STEPS, check, one_of, real, setting, whole
 from marginaudit.orders import InputError
 
 FARTHEST = 10**18
@@ -14,6 +14,15 @@ SHOWN_STEPS = 10**6
 
 ETA_Y, ETA_Z = 0.5, 0.05
 """Default step sizes."""
+
+AUDITED = ("audit", "table")
+"""Commands that take recorded runs."""
+
+LENGTH = whole(1, 10**5, "tokens")
+
+MOMENTUM = real(0, 0.9999)
+
+UPDATE = one_of("sgd", "adam")
 
 
 @dataclass(frozen=True)
@@ -47,9 +56,25 @@ class ClassConfig(RecordedClassConfig):
     )
     seeds: int = setting(2000, COUNT, "Sampled SGD runs, for probabilistic statements.")
     seed: int = setting(0, SEED, "Random seed of the sampled runs.")
+    batch: int | None = setting(
+        None, COUNT, "Sequences per step of a recorded run, for error bars of their draw.", only=AUDITED, none="unknown"
+    )
+    length: int | None = setting(
+        None, LENGTH, "Tokens before the query of each of these sequences.", only=AUDITED, none="unknown"
+    )
+    momentum: float = setting(0.0, MOMENTUM, "Momentum of a recorded run, without dampening.", only=AUDITED)
+    update: str = setting("sgd", UPDATE, "Update rule of a recorded run.", only=AUDITED)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if (self.batch is None) != (self.length is None):
+            given, missing = ("batch", "length") if self.length is None else ("length", "batch")
+            raise InputError(f"ClassConfig.{given}", got=f"it without {missing}", expected="both or neither")
+        for name in ("momentum", "update"):
+            if self.batch is None and getattr(self, name) != getattr(type(self), name):
+                raise InputError(f"ClassConfig.{name}", got="it without batch and length", expected="all three")
+        if self.momentum and self.update == "adam":
+            raise InputError("ClassConfig.momentum", got="it beside Adam", expected="that of SGD")
         for step in self.at or ():
             if step > self.steps:
                 raise InputError(

@@ -1,6 +1,6 @@
 """Recorded run on sequence classes from elsewhere: judged by its file alone, and compared with Lemma 1's SGD."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from os import PathLike
 from typing import Any, NoReturn
@@ -9,17 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.claims.answers.conformity import Conformity
-from marginaudit.claims.claim import NotJudged
+from marginaudit.claims.claim import BeyondTheRun, NotJudged
+from marginaudit.claims.judgements.sampled.drawing import CONFIDENCE
 from marginaudit.claims.run import Progress, Rows
 from marginaudit.claims.snap.config import ClassConfig, RecordedClassConfig
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.snap.training import dominant
 from marginaudit.claims.values.json_data import finite
+from marginaudit.claims.verdict import Evidence
 from marginaudit.orders import InputError, printable
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training import log_spaced
 from marginaudit.training.departure import Departure
 from marginaudit.training.snap.recorded.conformity import compared_classes
+from marginaudit.training.snap.recorded.mean_steps import BatchRule, MeanGradients, MeanSteps
+from marginaudit.training.snap.recorded.repeated import MOST_SEQUENCES, RUNS, MeanAdamSteps
 from marginaudit.training.snap.recorded.trajectory import ClassTrajectory, read_class_trajectory, read_weights
 from marginaudit.training.weight_files.run_file import as_run_file
 
@@ -44,6 +48,10 @@ class RecordedClassRun(ClassRun):
         self, dataset: SequenceClasses, config: ClassConfig | None, progress: Progress | None, path: str | PathLike[str]
     ) -> None:
         super().__init__(dataset, config, progress)
+        self._path, given = path, self.config
+        self._rule = None
+        if given.batch is not None and given.length is not None:
+            self._rule = BatchRule(given.batch, given.length, given.momentum)
         self._trajectory = read_class_trajectory(path, dataset)
 
     @property
@@ -52,10 +60,71 @@ class RecordedClassRun(ClassRun):
         self.ask_premise()
         return self._trajectory
 
+    def begin(self) -> None:
+        """Reset the flags of the next claim."""
+        super().begin()
+        self.used_noise = False
+
     @property
     def undecided(self) -> str:
-        """Note on facts missing in the file."""
-        return SAMPLED
+        """Note on the draw of the sequences."""
+        return self._drawn if self.used_noise else SAMPLED
+
+    @property
+    def _drawn(self) -> str:
+        rule, steps = self._declared, f"{len(self._mean_steps.before)} steps that the file shows alone"
+        over = "the draw at the weights before each" if self.config.update == "sgd" else f"{RUNS} runs of Adam"
+        return (
+            f"Means of {steps}, over {over}, in batches of {rule.batch} sequences of {rule.length} tokens; all their "
+            f"error bars hold together with confidence {CONFIDENCE:g}."
+        )
+
+    @property
+    def sampled(self) -> Mapping[str, Any]:
+        """Confidence, number of sequences and seed, if the current claim used the bars of `mean_steps`."""
+        if not self.used_noise:
+            return {}
+        samples, seed = len(self._mean_steps.before) * self._declared.batch, self.config.seed
+        return {"evidence": Evidence.SAMPLED, "confidence": CONFIDENCE, "samples": samples, "seed": seed}
+
+    @property
+    def mean_steps(self) -> MeanSteps | None:
+        """Mean steps of Z, with error bars for the draw of the sequences, if the run's rule is declared; else None.
+
+        Raises
+        ------
+        BeyondTheRun
+            The file shows no step alone, or the run is too long to be repeated.
+        NotJudged
+            The file has no Y of tokens or no start, or a step size is not given.
+        """
+        if self._rule is None:
+            return None
+        self.ask_premise()
+        found = self._mean_steps
+        if not len(found.before):
+            raise BeyondTheRun("no two records are one step apart, or no three with momentum")
+        if isinstance(found, MeanAdamSteps) and found.sequences > MOST_SEQUENCES:
+            raise BeyondTheRun(f"{RUNS} runs have {found.sequences} sequences, more than {MOST_SEQUENCES}")
+        return found
+
+    @property
+    def _declared(self) -> BatchRule:
+        if self._rule is None:
+            raise NotJudged("it needs the run's rule, which the file does not hold: give --batch and --length")
+        return self._rule
+
+    @cached_property
+    def _mean_steps(self) -> MeanSteps:
+        decoder, attention = read_weights(self._path, self.dataset)
+        config, logits, rule = self.config, self.logits, self._declared
+        if decoder.weights.shape[1] != self.M:
+            raise NotJudged("its noise depends on Y [contextual token, next token], and the file has another Y")
+        if config.update == "sgd":
+            return MeanGradients(logits, decoder, attention, rule, self.eta_Z, config.seed, CONFIDENCE)
+        if attention.step[0] != 0:
+            raise NotJudged("Adam's averages at the first record are not in the file, as that is not at step 0")
+        return MeanAdamSteps(logits, decoder, attention, rule, (self.eta_Y, self.eta_Z), config.seed)
 
     @property
     def known_rates(self) -> bool:

@@ -16,6 +16,7 @@ from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.path import AttentionPath, follow, turned
 from marginaudit.training.snap.growth import scan_end, snap_start
 from marginaudit.training.snap.limit.overlap import Overlap, overlap
+from marginaudit.training.snap.recorded.mean_steps import MeanSteps
 from marginaudit.training.snap.recorded.trajectory import ClassTrajectory
 
 
@@ -29,10 +30,17 @@ def evenly_spaced(count: int, most: int) -> NDArray[np.int64]:
 
 
 class ClassRun(BaseRun[SequenceClasses]):
-    """Sequence classes and their overlaps at Z = 0."""
+    """Sequence classes and their overlaps at Z = 0.
+
+    Attributes
+    ----------
+    used_noise : bool
+        Whether the current claim has used error bars for the draw of a recorded run's sequences.
+    """
 
     kind = CLASSES
     between = 10.0
+    used_noise = False
 
     def __init__(
         self, dataset: SequenceClasses, config: ClassConfig | None = None, progress: Progress | None = None
@@ -83,6 +91,11 @@ class ClassRun(BaseRun[SequenceClasses]):
     @property
     def recorded(self) -> ClassTrajectory | None:
         """The trajectory of a recorded run; None for our own."""
+        return None
+
+    @property
+    def mean_steps(self) -> MeanSteps | None:
+        """Mean steps of a recorded run of a declared rule, else None."""
         return None
 
     @cached_property

@@ -13,6 +13,7 @@ from marginaudit.claims.snap.conditions import no_inverse, no_recorded_growth
 from marginaudit.claims.snap.readings import FAST_DECODER
 from marginaudit.claims.snap.run import ClassRun, evenly_spaced
 from marginaudit.claims.verdict import LEAST
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import (
     AttentionOverlap,
     SequenceClasses,
@@ -28,6 +29,7 @@ from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.path import AttentionPath
 from marginaudit.training.snap.attention.rates import Rates, mean_counts, off_by, rates
 from marginaudit.training.snap.limit.continuous import continuous
+from marginaudit.training.snap.recorded.mean_steps import Vectors
 
 EQ_10 = (
     "eq. 10 has gamma(t) of h(t/K) (Lemma 9), E and beta of attention as it is at t, beta of what the gradient has "
@@ -166,19 +168,67 @@ def common_beside_distinct(run: ClassRun) -> NDArray[np.int64]:
 
 
 def attention_along(run: ClassRun) -> tuple[NDArray[np.int64], Approximation]:
-    """Steps, and z at each: the records of a recorded run, or `rates_along`'s steps of our own."""
+    """Steps, and z at each: records of a recorded run, before each step if its rule is declared, or `rates_along`'s."""
+    if (mean := run.mean_steps) is not None:
+        return mean.step, mean.states
     if run.recorded is not None:
         return run.recorded.step, run.recorded.z
     seen = rates_along(run)
     return seen.step, seen.path.z
 
 
-def gains_along(run: ClassRun, pairs: NDArray[np.int64]) -> tuple[NDArray[np.int64], Approximation]:
-    """Steps, and z-dot of some pairs at each: differences between records of a recorded run, or eq. 10 of our own."""
+def gains_along(
+    run: ClassRun, pairs: NDArray[np.int64], *, where_assumption_2: bool = False
+) -> tuple[NDArray[np.int64], Approximation]:
+    """Steps, and z-dot of some pairs at each, optionally only where Assumption 2 holds.
+
+    Of a recorded run these are differences between records, or mean steps over windows, by their last step, if its
+    rule is declared; of our own run eq. 10.
+    """
+    if (mean := run.mean_steps) is not None:
+        run.used_noise = True
+        chosen = meets_assumption_2(run) if where_assumption_2 else np.ones(len(mean.step), dtype=bool)
+        step = mean.ends(chosen)
+        each = [_mean_gain(run, int(pair), where_assumption_2) for pair in pairs]
+        if not each:
+            return step, Approximation(*np.zeros((2, len(step), 0)))
+        return step, Approximation(*(np.stack(columns, axis=1) for columns in zip(*each, strict=True)))
     if run.recorded is not None:
-        return run.recorded.step[run.recorded.spans], run.recorded.z_dot[:, pairs]
-    seen = rates_along(run)
-    return seen.step, seen.z_dot(pairs) * run.eta_Z
+        step, found = run.recorded.step[run.recorded.spans], run.recorded.z_dot[:, pairs]
+    else:
+        seen = rates_along(run)
+        step, found = seen.step, seen.z_dot(pairs) * run.eta_Z
+    if not where_assumption_2:
+        return step, found
+    rows = np.flatnonzero(meets_assumption_2(run))
+    return step[rows], found[rows]
+
+
+@once_a_run
+def _mean_gain(run: ClassRun, pair: int, where_assumption_2: bool) -> tuple[Floats, Floats]:
+    """Mean change of z of a pair per step in each window, and its error bar."""
+    found = mean_rates(run, unit(pair), where_assumption_2)
+    return found.value, found.error
+
+
+def clock(run: ClassRun) -> str:
+    """Name of the steps of `gains_along`: steps t, or the last of each window of a run's mean steps."""
+    return "t" if run.mean_steps is None else "window end"
+
+
+def unit(pair: int) -> Vectors:
+    """Vectors of one pair alone."""
+    return lambda z: np.broadcast_to((np.arange(z.shape[1]) == pair).astype(np.float64), z.shape)
+
+
+def mean_rates(run: ClassRun, of: Vectors, where_assumption_2: bool) -> Approximation:
+    """Mean per step of the product of a vector with z's step, without momentum, in each window of `MeanSteps`."""
+    mean = run.mean_steps
+    if mean is None:
+        raise ValueError("got a run without a declared rule, expected one with mean steps")
+    run.used_noise = True
+    chosen = meets_assumption_2(run) if where_assumption_2 else np.ones(len(mean.step), dtype=bool)
+    return mean.means(of, chosen) * run.eta_Z
 
 
 def no_gains(run: ClassRun) -> str | None:
@@ -187,10 +237,14 @@ def no_gains(run: ClassRun) -> str | None:
     Raises
     ------
     BeyondTheRun
-        Fewer than two records.
+        Fewer than two records, or, of a declared rule, no step alone within a decade.
     """
     if run.recorded is None:
         return no_path(run)
+    if run.mean_steps is not None:
+        if gap := without_a_step(run.mean_steps.step, 1, int(run.recorded.step[-1])):
+            raise BeyondTheRun(f"the file shows no step alone from {gap}")
+        return None
     if not len(run.recorded.spans):
         raise BeyondTheRun("there are no two records, the later at t = 2 or after")
     return None
@@ -223,9 +277,16 @@ def assumption_2_fails(run: ClassRun) -> dict[str, NDArray[np.bool_]]:
 
 @once_a_run
 def meets_assumption_2(run: ClassRun) -> NDArray[np.bool_]:
-    """Steps of `gains_along` at which attention meets Assumption 2, at both ends of a span; M >> K^2 follows."""
+    """Steps of `gains_along` at which attention meets Assumption 2, at both ends of a span; M >> K^2 follows.
+
+    Of a run with mean steps, those before which it does.
+    """
     met = np.asarray(~np.logical_or(*assumption_2_fails(run).values()))
-    return met if run.recorded is None else met[run.recorded.spans] & met[run.recorded.spans - 1]
+    return (
+        met
+        if run.recorded is None or run.mean_steps is not None
+        else met[run.recorded.spans] & met[run.recorded.spans - 1]
+    )
 
 
 def assumption_2_never_met(run: ClassRun) -> str | None:

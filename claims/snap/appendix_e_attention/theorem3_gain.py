@@ -8,14 +8,23 @@ from marginaudit.claims.judgements import Equal
 from marginaudit.claims.quotation import quoted
 from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import FORMULA_ROUNDING, Series, series
-from marginaudit.claims.snap.appendix_e_attention.eq10 import EQ_10, no_equation, no_gains
+from marginaudit.claims.snap.appendix_e_attention.eq10 import (
+    EQ_10,
+    clock,
+    gains_along,
+    mean_rates,
+    no_equation,
+    no_gains,
+)
 from marginaudit.claims.snap.conditions import slow_decoder
 from marginaudit.claims.snap.readings import FAST_DECODER, PAGE, SOURCE, variant
 from marginaudit.claims.snap.run import ClassRun, evenly_spaced
 from marginaudit.claims.standing import Severity, proved, refuted
+from marginaudit.orders.arrays import Floats, Integers
 from marginaudit.orders.snap import distinct_tokens
 from marginaudit.training.approximation import Approximation, stacked
 from marginaudit.training.snap.attention.logits import Logits
+from marginaudit.training.snap.recorded.mean_steps import Vectors
 from marginaudit.training.snap.sgd.train import Recipe, train_sampled
 
 MOST_PAIRS = 60
@@ -119,9 +128,49 @@ def both_sides(run: ClassRun, logits: Logits, z: Approximation, step: NDArray[np
     )
 
 
-@once_a_run
+def in_the_mean(run: ClassRun) -> tuple[Series, Series]:
+    """f_l'^2 z-dot_l and f_l^2 z-dot_l' in each window of a run's mean steps, as their difference and 0.
+
+    Eq. 11 says so at each t: r + 1 = f_l^2/f_l'^2 gives r-dot = 2 (r + 1)(z-dot_l - z-dot_l'), and r = r(0) chi_l gives
+    r-dot = 2 r z-dot_l.
+    """
+    value, radius, steps, label = list[Floats](), list[Floats](), list[Integers](), list[str]()
+    step, _ = gains_along(run, np.zeros(0, dtype=np.int64))
+    for n, l, other in token_pairs(run):  # noqa: E741
+        if l < other:
+            found = mean_rates(run, across(run, n, l, other), where_assumption_2=False)
+            value, radius, steps = [*value, found.value], [*radius, found.error], [*steps, step]
+            label += [f"{l} over {other} of {run.dataset.next_tokens[n]}, window end = {t}" for t in step]
+    left = series(
+        np.concatenate(value),
+        radius=np.concatenate(radius),
+        step=np.concatenate(steps),
+        label=tuple(label),
+        clock=clock(run),
+    )
+    return left, series(np.zeros(len(left)), radius=0, step=left.step, label=left.label, clock=left.clock)
+
+
+def across(run: ClassRun, n: int, l: str, other: str) -> Vectors:  # noqa: E741
+    """Vectors whose product with z-dot is f_l'^2 z-dot_l - f_l^2 z-dot_l'."""
+    names, tokens = (l, other), run.dataset.contextual
+    (i, j), (at, beside) = ([run.logits.position(n, x) for x in names], [tokens.index(x) for x in names])
+
+    def vectors(z: Floats) -> Floats:
+        f, found = run.logits.attended(z)[:, n], np.zeros(z.shape)
+        found[:, i], found[:, j] = f[:, beside] ** 2, -(f[:, at] ** 2)
+        return found
+
+    return vectors
+
+
 def along_the_flow(run: ClassRun) -> tuple[Series, Series]:
-    """Both sides of eq. 11: along eq. 10, or along a recorded run from its first record on."""
+    """Both sides of eq. 11: along eq. 10, or a recorded run from its first record on, or in the mean of its steps."""
+    return _both_along(run) if run.mean_steps is None else in_the_mean(run)
+
+
+@once_a_run
+def _both_along(run: ClassRun) -> tuple[Series, Series]:
     if (other := run.recorded) is not None:
         chosen = evenly_spaced(len(other.step), COMPARED + 1)
         return both_sides(run, other.logits, other.z[chosen], other.step[chosen])

@@ -15,12 +15,15 @@ from marginaudit.claims.snap.appendix_e_attention.eq10 import (
     FROM_ZERO,
     above_zero,
     assumption_2_never_met,
+    clock,
     gains_along,
     how_long_assumption_2_holds,
+    mean_rates,
     meets_assumption_2,
     no_equation,
     no_gains,
     rates_along,
+    unit,
 )
 from marginaudit.claims.snap.appendix_e_attention.theorem2 import FOUR_CLASSES, THREE_CLASSES
 from marginaudit.claims.snap.appendix_e_attention.token_gains import positive_along_eq_10
@@ -28,8 +31,10 @@ from marginaudit.claims.snap.conditions import THEOREM_5, slow_decoder
 from marginaudit.claims.snap.readings import FAST_DECODER, PAGE, SOURCE, variant
 from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.standing import proved, unsettled
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import common_tokens, dominant_tokens
 from marginaudit.training.approximation import Approximation, stacked
+from marginaudit.training.snap.recorded.mean_steps import Vectors
 from marginaudit.training.snap.recorded.trajectory import ClassTrajectory
 
 
@@ -46,9 +51,9 @@ def dominating(run: ClassRun, while_assumption_2: bool) -> list[tuple[int, str, 
         if c.next not in dominant:
             continue
         lost = np.array([run.logits.position(n, l) for l in c.support if l in common], dtype=np.int64)  # noqa: E741
-        _, rate = gains_along(run, lost)
+        _, rate = gains_along(run, lost, where_assumption_2=_in_windows(run, while_assumption_2))
         loses = np.asarray((rate.value + rate.error < 0).all(axis=1), dtype=bool).ravel()
-        if while_assumption_2:
+        if while_assumption_2 and run.mean_steps is None:
             loses = loses & meets_assumption_2(run)
         upto = len(loses) if loses.all() else int(np.argmin(loses))
         if upto:
@@ -56,11 +61,16 @@ def dominating(run: ClassRun, while_assumption_2: bool) -> list[tuple[int, str, 
     return found
 
 
+def _in_windows(run: ClassRun, while_assumption_2: bool) -> bool:
+    """Whether mean steps are summed where Assumption 2 holds, in place of an end at the first step without it."""
+    return while_assumption_2 and run.mean_steps is not None
+
+
 def _gather(run: ClassRun, what: str, while_assumption_2: bool) -> Series:
     """Each dominating token's exponent 2 z, f-dot/f or z-dot, along steps; a recorded run has no exponent."""
     if run.recorded is not None and what == "exponent":
         return series([], radius=0, step=np.array([], dtype=np.int64))
-    step, _ = gains_along(run, np.zeros(0, dtype=np.int64))
+    step, _ = gains_along(run, np.zeros(0, dtype=np.int64), where_assumption_2=_in_windows(run, while_assumption_2))
     found, steps, label = [], [], []
     for n, l, upto in dominating(run, while_assumption_2):  # noqa: E741
         i = run.logits.position(n, l)
@@ -69,20 +79,22 @@ def _gather(run: ClassRun, what: str, while_assumption_2: bool) -> Series:
             z, B = seen.path.z[:upto, i], seen.path.B[:upto, n]
             found.append(Approximation(2 * z.value, 2 * (z.error + B.error)))
         else:
-            found.append(_rate(run, n, i, what)[:upto])
+            found.append(_rate(run, n, i, what, while_assumption_2)[:upto])
         steps.append(step[:upto])
         label += [f"{l} of {run.dataset.next_tokens[n]}"] * upto
     if not found:
         return series([], radius=0, step=np.array([], dtype=np.int64))
     value, radius = (np.concatenate(each) for each in zip(*((x.value, x.error) for x in found), strict=True))
-    return series(value, radius=radius, step=np.concatenate(steps), label=tuple(label))
+    return series(value, radius=radius, step=np.concatenate(steps), label=tuple(label), clock=clock(run))
 
 
-def _rate(run: ClassRun, n: int, i: int, what: str) -> Approximation:
+def _rate(run: ClassRun, n: int, i: int, what: str, while_assumption_2: bool) -> Approximation:
     """eta_Z times z-dot of a pair, or f-dot/f = z-dot minus the mean of z-dot over f_n^2, at each step.
 
-    For a recorded run, the change of z or of ln f_n between records.
+    For a recorded run, the change of z or of ln f_n between records, or the mean steps of z and f-dot/f.
     """
+    if run.mean_steps is not None:
+        return mean_rates(run, unit(i) if what == "z" else derivative_of_ln_f(run, n, i), while_assumption_2)
     if run.recorded is not None:
         return run.recorded.z_dot[:, i] if what == "z" else _change_of_ln_f(run.recorded, n, i)
     seen, logits, c = rates_along(run), run.path.logits, run.dataset.classes[n]
@@ -94,6 +106,20 @@ def _rate(run: ClassRun, n: int, i: int, what: str) -> Approximation:
         each.append(z_dot[i] if what == "z" else z_dot[i] - (f * f * z_dot[own]).sum())
     found = stacked(each)
     return Approximation(run.eta_Z * found.value, run.eta_Z * found.error * (1 + FORMULA_ROUNDING))
+
+
+def derivative_of_ln_f(run: ClassRun, n: int, i: int) -> Vectors:
+    """Vectors whose product with z-dot is f-dot/f of a pair in class n."""
+    own = np.array([run.logits.position(n, l) for l in run.dataset.classes[n].support], dtype=np.int64)  # noqa: E741
+    columns = [run.dataset.contextual.index(run.logits.names[k][1]) for k in own]
+
+    def vectors(z: Floats) -> Floats:
+        found = np.zeros(z.shape)
+        found[:, own] = -(run.logits.attended(z)[:, n, columns] ** 2)
+        found[:, i] += 1
+        return found
+
+    return vectors
 
 
 def _change_of_ln_f(run: ClassTrajectory, n: int, i: int) -> Approximation:

@@ -16,10 +16,10 @@ from marginaudit.claims.snap.appendix_d5_theorem1.overlap import BITS, MOST_CLAS
 from marginaudit.claims.snap.appendix_e_attention.eq10 import (
     above_zero,
     at_start,
+    clock,
     distinct_pairs,
     gains_along,
     how_long_assumption_2_holds,
-    meets_assumption_2,
     no_equation,
     no_gains,
 )
@@ -44,15 +44,16 @@ def extreme(run: ClassRun, pairs: Pairs, sign: int, *, where_assumption_2: bool 
     chosen = pairs(run)
     if not len(chosen):
         return series([], radius=0, step=np.array([], dtype=np.int64))
-    step, found = gains_along(run, chosen)
+    step, found = gains_along(run, chosen, where_assumption_2=where_assumption_2)
     at = np.argmin(sign * found.value - found.error, axis=1)
-    rows = np.flatnonzero(meets_assumption_2(run)) if where_assumption_2 else np.arange(len(at))
-    names = [run.logits.names[chosen[i]] for i in at[rows]]
+    rows = np.arange(len(at))
+    names = [run.logits.names[chosen[i]] for i in at]
     return series(
-        found.value[rows, at[rows]],
-        radius=found.error[rows, at[rows]],
-        step=step[rows],
+        found.value[rows, at],
+        radius=found.error[rows, at],
+        step=step,
         label=tuple(f"{token} under {query}" for query, token in names),
+        clock=clock(run),
     )
 
 

@@ -75,7 +75,7 @@ def test_arguments(command: Command, own_folder: Path, arguments: list[str], sai
     line = command.refused(*arguments)
     for words in said:
         assert words in line
-    assert len(line) < 380
+    assert len(line) < 420
     assert not list(own_folder.iterdir())
 
 
