@@ -7,7 +7,7 @@ graphs of statements and pages of proofs, which depend on the code alone. Every 
 import os
 import re
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -19,7 +19,7 @@ from hypothesis import settings
 from marginaudit.claims.paper import Figure, Paper
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.study import audit as study
-from marginaudit.reports.study.audit import figure_task, proofs_task
+from marginaudit.reports.study.audit import figure_task, formulas_task, proofs_task
 from marginaudit.reports.study.executor import Task
 from marginaudit.reports.study.store import Store
 from tests.command_line import SVOP, Command, dataset_file
@@ -53,7 +53,7 @@ def one_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def pages_made_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Share graphs of statements and pages of proofs, which take most of a small audit's time, between all tests."""
+    """Share graphs of statements, formulas and pages of proofs between all tests: most of a small audit's time."""
     base = tmp_path_factory.getbasetemp()
     shared = Store((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "drawn")
 
@@ -70,12 +70,13 @@ def pages_made_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         task = figure_task(paper, figure, exports)
         return once(task) if paper in PAPERS and figure.name.startswith("statements of ") else task
 
-    def pages_task(paper: Paper) -> Task:
-        return once(proofs_task(paper)) if paper in PAPERS else proofs_task(paper)
+    def shared_by(task_of: Callable[[Paper], Task]) -> Callable[[Paper], Task]:
+        return lambda paper: once(task_of(paper)) if paper in PAPERS else task_of(paper)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(study, "figure_task", graph_task)
-        patch.setattr(study, "proofs_task", pages_task)
+        patch.setattr(study, "proofs_task", shared_by(proofs_task))
+        patch.setattr(study, "formulas_task", shared_by(formulas_task))
         yield
 
 

@@ -71,6 +71,7 @@ def page(
     beside: Mapping[str, Pictures],
     plots: Mapping[str, Sequence[tuple[str, str]]],
     proofs: Mapping[str, str],
+    formulas: Mapping[str, str],
 ) -> str:
     """HTML of a report.
 
@@ -80,11 +81,12 @@ def page(
     beside : pictures shown beside claims, by id
     plots : pictures linked from claims, by id: dataset and path
     proofs : linked pages of proofs
+    formulas : `formula_html` of claims, by id; that of others is made
 
     Every text from a dataset is escaped, control characters included.
     """
     document = audit.preamble()
-    claims = list(_claims(audit, document, beside, plots))
+    claims = list(_claims(audit, document, beside, plots, formulas))
     papers = [_paper(paper, document, claims) for paper in audit.papers]
     template = _environment(audit).get_template("report.html")
     html = template.render(
@@ -237,6 +239,7 @@ def _claims(
     document: Mapping[str, Any],
     beside: Mapping[str, Pictures],
     plots: Mapping[str, Sequence[tuple[str, str]]],
+    formulas: Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
     """Template variables of all statements and their rows, in the order of the ledgers."""
     known = {row.claim.id: row.claim for row in audit.rows} | {c.id: c for paper in audit.papers for c in paper.claims}
@@ -273,13 +276,18 @@ def _claims(
             "formulas": counterexample_shown(paper, claim) if paper.has(claim) and smallest is None else None,
             "smallest": None if smallest is None else paper.kind.in_words(smallest),
             "smallest_file": None if smallest is None else _data_url(paper.kind.to_document(smallest)),
-            "mathml": Markup(displayed(claim.formula, on_a_line(claim.statement)) if claim.formula else ""),
+            "mathml": Markup(formulas[claim.id] if claim.id in formulas else formula_html(claim)),
             "shown_by": "" if in_python and not paper.has(claim) else claims_command(claim, paper, audit.claims_file),
             "rows": rows,
             "violated": [row for row in rows if row["verdict"] == Verdict.VIOLATED and row["premise"] == "met"],
             "pictures": _inline(beside.get(claim.id, ())),
             "plots": plots.get(claim.id, ()),
         }
+
+
+def formula_html(claim: Claim) -> str:
+    """MathML of a claim's formula, "" without one."""
+    return displayed(claim.formula, on_a_line(claim.statement)) if claim.formula else ""
 
 
 def _rows(audit: Audit, audited: Sequence[Row], *, in_python: bool) -> list[dict[str, Any]]:

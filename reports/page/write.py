@@ -33,11 +33,13 @@ class PaperContent:
     figures : files of the audit's `illustrations`, by name and ending
     graphs : SVG of each graph of statements, with the source of its paper
     proofs : HTML of the pages of proofs, by name
+    formulas : `formula_html` of the papers' claims, by id
     """
 
     figures: Mapping[str, Mapping[str, bytes]]
     graphs: Sequence[tuple[str, bytes]]
     proofs: Mapping[str, str]
+    formulas: Mapping[str, str]
 
 
 def one_by_one(*calls: Callable[[], Any]) -> list[Any]:
@@ -110,7 +112,7 @@ def _files(
 
     (document, tables), html = together(
         partial(_document_and_tables, audit, folder, exports, registry),
-        partial(page, audit, pictures, of_papers.graphs, beside, plots, of_papers.proofs),
+        partial(page, audit, pictures, of_papers.graphs, beside, plots, of_papers.proofs, of_papers.formulas),
     )
     files |= tables
     files |= {f"proofs/{name}.html": text for name, text in of_papers.proofs.items()}

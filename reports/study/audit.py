@@ -16,6 +16,7 @@ from marginaudit.reports.audit.auditing import Audit, Audited, Progress, audited
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.logbook.logbook import UNREGISTERED
 from marginaudit.reports.logbook.registry import Registry
+from marginaudit.reports.page.html import formula_html
 from marginaudit.reports.page.pictures import drawn, rendered_as
 from marginaudit.reports.page.proofs import proof_pages, proof_sources
 from marginaudit.reports.page.write import PaperContent, write_report
@@ -117,25 +118,36 @@ def proofs_task(paper: Paper) -> Task:
     return Task(f"proofs of {paper.name}", lambda _=quiet: proof_pages([paper]), key)
 
 
+def formulas_task(paper: Paper) -> Task:
+    """Task to make the MathML of the formulas of a paper's claims, by id."""
+
+    def key() -> str:
+        texts = [[claim.id, claim.formula, claim.statement] for claim in paper.claims]
+        return key_of(paper, (), formulas=texts, made_by={"latex2mathml": version("latex2mathml")})
+
+    return Task(f"formulas of {paper.name}", lambda _=quiet: {one.id: formula_html(one) for one in paper.claims}, key)
+
+
 class PageTasks:
     """Tasks of a report that depend on its papers alone, and their results once they are computed.
 
     Attributes
     ----------
     graphs : source of the paper by task, one graph of statements per paper
-    proofs : one per paper
+    proofs, formulas : one per paper
     results : by task
     """
 
     def __init__(self, papers: Sequence[Paper]) -> None:
         self.graphs = {figure_task(paper, figure, ()): paper.source for paper, figure in graph_figures(papers)}
         self.proofs = [proofs_task(paper) for paper in papers]
+        self.formulas = [formulas_task(paper) for paper in papers]
         self.results: dict[Task, Any] = {}
 
     @property
     def missing(self) -> list[Task]:
         """Tasks without a result."""
-        return [task for task in (*self.graphs, *self.proofs) if task not in self.results]
+        return [task for task in (*self.graphs, *self.proofs, *self.formulas) if task not in self.results]
 
 
 def audit_datasets(
@@ -209,6 +221,7 @@ def write_audit(
         {name: made[task] for task, name in figures.items()},
         [(source, made[task][".svg"]) for task, source in pages.graphs.items()],
         dict(sorted(texts.items())),
+        {name: text for task in pages.formulas for name, text in made[task].items()},
     )
     write_report(audit, beside, folder, progress, exports, registry, executor.together)
 

@@ -118,6 +118,15 @@ def test_the_page_is_made_beside_the_tables(tmp_path: Path, monkeypatch: pytest.
         assert here == (jobs == 1)
 
 
+def test_formulas_are_kept_for_later_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found, executor = audit_two(jobs=1), Executor(1, Store(tmp_path / "kept"))
+    write_audit(found, tmp_path / "first", executor)
+    monkeypatch.setattr("marginaudit.reports.page.html.displayed", None)
+    write_audit(found, tmp_path / "second", executor)
+    first, second = ((tmp_path / name / "report.html").read_bytes() for name in ("first", "second"))
+    assert (first == second, b'<div class="formula"><span><math' in first) == (True, True)
+
+
 def test_workers_that_start_afresh_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the papers and their claims in pickles."""
     monkeypatch.setattr(executing, "forkable", lambda: False)
