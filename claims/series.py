@@ -274,7 +274,7 @@ def as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
     """Nearest float64 numbers, infinite on overflow."""
     if values.dtype != object:
         return values.astype(float)
-    return np.array([_nearest(value)[0] for value in values.tolist()], dtype=float)
+    return np.array([_nearest(value)[0] if is_ball(value) else _float(value) for value in values.tolist()], dtype=float)
 
 
 def _nearest(value: Any, bar: float = 0.0) -> tuple[float, float]:
@@ -288,14 +288,18 @@ def _nearest(value: Any, bar: float = 0.0) -> tuple[float, float]:
         return near, _up(rounded(value)[1] + bar)
     if not is_exact(value):
         return float(value), bar
+    near = _float(value)
+    off = abs(Fraction(near) - Fraction(value)) if math.isfinite(near) else 0
+    return near, _up(float(off)) if off else 0.0
+
+
+def _float(value: Any) -> float:
+    """A number rounded to float64: infinite on overflow, but not to 0."""
     try:
         near = float(value)
     except OverflowError:
-        return (math.inf if value > 0 else -math.inf), 0.0
-    if value and not near:
-        near = math.copysign(math.ulp(0.0), value)
-    off = abs(Fraction(near) - Fraction(value))
-    return near, _up(float(off)) if off else 0.0
+        return math.inf if value > 0 else -math.inf
+    return near if near or not value else math.copysign(math.ulp(0.0), value)
 
 
 def _up(number: float) -> float:

@@ -3,7 +3,7 @@
 Decided in rational arithmetic. Under prefix closure a query has one optimal token, and so the closed form.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -133,18 +133,26 @@ def _extremes(run: Run) -> list[tuple[Token, Token, Token]]:
     n, index = run.dataset.collocation, run.dataset.index
     solution = run.kq.optimal()
     found: dict[tuple[Token, Token, Token], None] = {}
+    ranks: dict[Token, Callable[[Token], Any]] = {}
     for sample in run.dataset.samples:
         query, others = sample.query, [x for x in dict.fromkeys(sample.tokens) if not n.maps(x, sample.next)]
         if len(others) < 2:
             continue
-        if isinstance(solution, Exact):
-            column = solution.weights_exact.get(query, {})
-            weight: dict[Token, Any] = {x: column.get(x, 0) for x in others}
-        else:
-            weight = {x: solution.scores[index[x], index[query]] for x in others}
+        if query not in ranks:
+            ranks[query] = _rank_under(query, solution, index)
         # first and last of equal weights, so that x and x' differ
-        found[query, min(others, key=weight.__getitem__), max(reversed(others), key=weight.__getitem__)] = None
+        found[query, min(others, key=ranks[query]), max(reversed(others), key=ranks[query])] = None
     return list(found)
+
+
+def _rank_under(query: Token, solution: Optimal, index: Mapping[Token, int]) -> Callable[[Token], Any]:
+    """Function from a token to its weight under a query in float64, or to the rank of its exact weight."""
+    if not isinstance(solution, Exact):
+        return lambda x: solution.scores[index[x], index[query]]
+    column = solution.weights_exact.get(query, {})
+    place = {weight: i for i, weight in enumerate(sorted({*column.values(), Fraction(0)}))}
+    rank, of_others = {x: place[weight] for x, weight in column.items()}, place[Fraction(0)]
+    return lambda x: rank.get(x, of_others)
 
 
 def _extreme(run: Run, which: int) -> Series:
