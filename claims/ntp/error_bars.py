@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 
 from marginaudit.claims.ntp.run import Run
+from marginaudit.claims.run import once_a_run
 from marginaudit.claims.series import FORMULA_ROUNDING
 from marginaudit.orders.arrays import Floats
 from marginaudit.training.ntp import StageRecord
@@ -34,6 +35,7 @@ def margin_error(run: Run, stage: StageRecord) -> Floats:
     return np.asarray(np.sqrt(2) * _carried(run, stage, 1) + FORMULA_ROUNDING * stage.norm)
 
 
+@once_a_run
 def score_error(run: Run) -> Floats:
     """Bound on the error of each difference (x - z)^T W q of two scores of one query of stage 2, shape (records,).
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -137,6 +138,13 @@ class Stage2(StageRecord):
         """x^T W_kq q of each pair, shape (records, pairs): s What + rho in float64."""
         return np.asarray(np.outer(self.along, self.reference) + self.rest)
 
+    @cached_property
+    def _pairs_under(self) -> dict[int, NDArray[np.int64]]:
+        """The pairs of each query that has some."""
+        order = np.argsort(self.query, kind="stable")
+        queries, first = np.unique(self.query[order], return_index=True)
+        return dict(zip(queries.tolist(), np.split(order, first[1:]), strict=True))
+
     def columns(self) -> dict[str, NDArray[Any]]:
         """The per-step arrays by name, ``step`` first, without those by pairs."""
         arrays = super().columns()
@@ -160,7 +168,7 @@ class Stage2(StageRecord):
         -------
         (scores, records) array
         """
-        found = np.flatnonzero(self.query == query)
+        found = self._pairs_under.get(query, np.empty(0, dtype=np.int64))
         found = found[np.isin(self.key[found], keys)]
         scores = np.outer(self.reference[found], self.along) + self.rest[:, found].T
         return scores if len(found) == len(keys) else np.vstack([scores, np.zeros(len(self))])

@@ -84,8 +84,9 @@ class AsymptoticLaw:
         along = s + self.along
         outside = (s <= 1) | self.log_log if self.second is not None else s <= 0
         log_s = np.log(np.where(outside, 1.0, s))
-        across = log_s[..., None] * self.log_rate + self.offset
-        square = np.sum(across**2, axis=-1)
+        # one step at a time: an array of steps by pairs is slower
+        squares = [np.sum((log * self.log_rate + self.offset) ** 2) for log in log_s.ravel().tolist()]
+        square = np.reshape(np.array(squares), log_s.shape)
         R = np.sqrt(along**2 + square)
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(outside | (along <= 0), np.nan, square / (R * (R + along)))

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +85,16 @@ def sample_classes(dataset: Dataset) -> SampleClasses:
     CollocationError
         n is not a function on the whole vocabulary.
     """
+    if dataset not in _MERGED:
+        _MERGED[dataset] = _merged(dataset)
+    return _MERGED[dataset]
+
+
+_MERGED: WeakKeyDictionary[Dataset, SampleClasses] = WeakKeyDictionary()
+"""The classes of datasets in use."""
+
+
+def _merged(dataset: Dataset) -> SampleClasses:
     counts: Counter[Key] = Counter()
     for key, count in zip(_keys(dataset), dataset.counts, strict=True):
         counts[key] += count
@@ -127,10 +138,11 @@ def sample_classes(dataset: Dataset) -> SampleClasses:
 def _keys(dataset: Dataset) -> list[Key]:
     """Key of each sample."""
     n, index = dataset.collocation.require_function(), dataset.index
+    places = {x: (index[n[x]], index[x]) for x in dataset.vocabulary}
     return [
         (
             index[sample.query],
-            tuple(sorted((index[n[x]], index[x], times) for x, times in sample.bag.items())),
+            tuple(sorted((*places[x], times) for x, times in sample.bag.items())),
             index[sample.next],
         )
         for sample in dataset.samples
