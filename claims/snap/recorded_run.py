@@ -17,13 +17,13 @@ from marginaudit.claims.snap.run import ClassRun
 from marginaudit.claims.snap.training import dominant
 from marginaudit.claims.values.json_data import finite
 from marginaudit.claims.verdict import Evidence
-from marginaudit.orders import InputError, printable
+from marginaudit.orders import InputError, counted, printable
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training import log_spaced
 from marginaudit.training.departure import Departure
 from marginaudit.training.snap.recorded.conformity import compared_classes
-from marginaudit.training.snap.recorded.mean_steps import BatchRule, MeanGradients, MeanSteps
-from marginaudit.training.snap.recorded.repeated import MOST_SEQUENCES, RUNS, MeanAdamSteps
+from marginaudit.training.snap.recorded.mean_steps import BatchRule, MeanGradients, MeanSteps, single_steps
+from marginaudit.training.snap.recorded.repeated import MOST_SEQUENCES, RUNS, MeanOfRuns
 from marginaudit.training.snap.recorded.trajectory import ClassTrajectory, read_class_trajectory, read_weights
 from marginaudit.training.weight_files.run_file import as_run_file
 
@@ -72,11 +72,12 @@ class RecordedClassRun(ClassRun):
 
     @property
     def _drawn(self) -> str:
-        rule, steps = self._declared, f"{len(self._mean_steps.before)} steps that the file shows alone"
-        over = "the draw at the weights before each" if self.config.update == "sgd" else f"{RUNS} runs of Adam"
+        rule, steps = self._declared, len(self._mean_steps.before)
+        single = f"{steps} steps that the file shows alone, over the draw at the weights before each"
+        spans = f"{counted(steps, 'span')} between records, over {RUNS} runs from the same start"
         return (
-            f"Means of {steps}, over {over}, in batches of {rule.batch} sequences of {rule.length} tokens; all their "
-            f"error bars hold together with confidence {CONFIDENCE:g}."
+            f"Means of {single if self._mean_steps.alone else spans}, in batches of {rule.batch} sequences of "
+            f"{rule.length} tokens; all their error bars hold together with confidence {CONFIDENCE:g}."
         )
 
     @property
@@ -94,7 +95,7 @@ class RecordedClassRun(ClassRun):
         Raises
         ------
         BeyondTheRun
-            The file shows no step alone, or the run is too long to be repeated.
+            The file has one record, or the run is too long to be repeated.
         NotJudged
             The file has no Y of tokens or no start, or a step size is not given.
         """
@@ -103,8 +104,8 @@ class RecordedClassRun(ClassRun):
         self.ask_premise()
         found = self._mean_steps
         if not len(found.before):
-            raise BeyondTheRun("no two records are one step apart, or no three with momentum")
-        if isinstance(found, MeanAdamSteps) and found.sequences > MOST_SEQUENCES:
+            raise BeyondTheRun("there are no two records")
+        if isinstance(found, MeanOfRuns) and found.sequences > MOST_SEQUENCES:
             raise BeyondTheRun(f"{RUNS} runs have {found.sequences} sequences, more than {MOST_SEQUENCES}")
         return found
 
@@ -120,11 +121,14 @@ class RecordedClassRun(ClassRun):
         config, logits, rule = self.config, self.logits, self._declared
         if decoder.weights.shape[1] != self.M:
             raise NotJudged("its noise depends on Y [contextual token, next token], and the file has another Y")
-        if config.update == "sgd":
+        adam = config.update == "adam"
+        if not adam and len(single_steps(attention.step, rule.momentum)):
             return MeanGradients(logits, decoder, attention, rule, self.eta_Z, config.seed, CONFIDENCE)
-        if attention.step[0] != 0:
-            raise NotJudged("Adam's averages at the first record are not in the file, as that is not at step 0")
-        return MeanAdamSteps(logits, decoder, attention, rule, (self.eta_Y, self.eta_Z), config.seed)
+        if (adam or rule.momentum) and attention.step[0] != 0:
+            raise NotJudged(
+                "the optimizer's averages at the first record are not in the file, as that is not at step 0"
+            )
+        return MeanOfRuns(logits, decoder, attention, rule, (self.eta_Y, self.eta_Z), config.seed, adam=adam)
 
     @property
     def known_rates(self) -> bool:

@@ -241,8 +241,8 @@ def no_gains(run: ClassRun) -> str | None:
     """
     if run.recorded is None:
         return no_path(run)
-    if run.mean_steps is not None:
-        if gap := without_a_step(run.mean_steps.step, 1, int(run.recorded.step[-1])):
+    if (mean := run.mean_steps) is not None:
+        if mean.alone and (gap := without_a_step(mean.step, 1, int(run.recorded.step[-1]))):
             raise BeyondTheRun(f"the file shows no step alone from {gap}")
         return None
     if not len(run.recorded.spans):

@@ -116,10 +116,20 @@ def test_adam_is_judged_over_its_repetitions(tmp_path: Path) -> None:
     found = rows(adam, tmp_path)
     assert found[COMMON].verdict is HOLDS
     assert found[COMMON].evidence is Evidence.SAMPLED
-    assert "over 99 runs of Adam" in found[COMMON].detail
+    assert "60 spans between records, over 99 runs from the same start" in found[COMMON].detail
     assert found[DISTINCT].verdict is VIOLATED, "each entry moves alike, and shared rows outweigh at first"
     wrong = rows(replace(adam, lr_z=-0.01), tmp_path)
     assert wrong[f"{COMMON}.from-zero"].verdict is VIOLATED
+
+
+@pytest.mark.parametrize(("sign", "verdict"), [(1, HOLDS), (-1, VIOLATED)])
+def test_records_two_steps_apart_are_judged_over_repetitions(sign: int, verdict: Verdict, tmp_path: Path) -> None:
+    """As the authors' command saves them, with momentum."""
+    slow = replace(LONG, batch=256, length=200, momentum=0.9, lr_y=0.1, lr_z=sign * 0.01, steps=110)
+    run = run_of(slow, recorded(slow, tmp_path / "run.npz", every=2))
+    found = CLAIMS[f"{COMMON}.from-zero"].judge(run)
+    assert (found.verdict, found.evidence) == (verdict, Evidence.SAMPLED)
+    assert "Means of 55 spans between records, over 99 runs from the same start" in found.detail
 
 
 def test_the_papers_setting_comes_first(tmp_path: Path) -> None:
@@ -133,17 +143,18 @@ def test_the_papers_setting_comes_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "given", "said"),
     [
-        ({"every": 2}, {}, "no two records are one step apart"),
+        ({"every": 8, "first": 1}, {}, "there are no two records"),
         ({"logits": True}, {}, "the file has another Y"),
         ({}, {"lr_z": None}, "give --lr-z"),
         ({"first": 1}, {"update": "adam"}, "not at step 0"),
+        ({"first": 1, "every": 2}, {"momentum": 0.9}, "not at step 0"),
     ],
 )
 def test_what_a_file_does_not_show(more: dict[str, Any], given: dict[str, Any], said: str, tmp_path: Path) -> None:
     short = replace(LONG, steps=8, batch=64)
     run = run_of(short, recorded(short, tmp_path / "run.npz", **more), **given)
     found = CLAIMS[f"{COMMON}.from-zero"].judge(run)
-    assert (found.verdict, said in found.detail) == (OPEN if "every" in more else NOTHING, True)
+    assert (found.verdict, said in found.detail) == (OPEN if "two records" in said else NOTHING, True)
 
 
 def test_a_decade_without_steps_that_the_file_shows_decides_nothing(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, log
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,27 +65,32 @@ class MeanSteps(ABC):
     Attributes
     ----------
     before : (steps,) array
-        Index of the record before each of the chosen steps.
+        Index of the record before each of the chosen steps, or spans of steps.
+    alone : bool
+        Whether these are single steps.
     window : (steps,) array
         Number of the window of each step.
     moved : Approximation, shape (steps, pairs)
         What each step adds to z, over eta_Z, without its momentum.
     """
 
-    def __init__(self, logits: Logits, attention: Recorded, lr_z: float, momentum: float = 0.0) -> None:
-        self.logits, self._momentum = logits, momentum
+    alone: ClassVar[bool] = True
+
+    def __init__(
+        self, logits: Logits, attention: Recorded, lr_z: float, before: NDArray[np.int64], momentum: float = 0.0
+    ) -> None:
+        self.logits, self.before, self._momentum = logits, before, momentum
         data = logits.data
         columns = np.array([data.index[token] for token in data.contextual], dtype=np.int64)
         self.place = logits.pairs[0], columns[logits.pairs[1]]
         self._attention, self._lr_z = attention, lr_z
-        self.before = _steps(attention.step, momentum, MOST_NUMBERS / (SAMPLES * data.K * data.M))
         self.window = np.arange(len(self.before)) * WINDOWS // max(1, len(self.before))
         self.moved = self._moved()
 
     @property
     def step(self) -> NDArray[np.int64]:
-        """The chosen steps."""
-        return np.asarray(self._attention.step[self.before] + 1)
+        """The chosen steps, or the last of each span."""
+        return np.asarray(self._attention.step[self.before + 1])
 
     def z(self, i: int) -> Approximation:
         """z of a record, with the rounding of the file."""
@@ -126,7 +131,7 @@ class MeanSteps(ABC):
             Steps in the means, chosen by the weights before each.
         """
         windows, vector = self.windows(chosen), of(self.states.value)
-        steps = windows.sum(axis=1)
+        steps = windows @ (self.step - self._attention.step[self.before])
         total = windows @ (self.moved.value * vector).sum(axis=1)
         rounding = windows @ (self.moved.error * np.abs(vector)).sum(axis=1)
         above, below = self.bars(of, windows)
@@ -155,7 +160,9 @@ class MeanGradients(MeanSteps):
         seed: int,
         confidence: float,
     ) -> None:
-        super().__init__(logits, attention, lr_z, rule.momentum)
+        most = int(MOST_NUMBERS / (SAMPLES * logits.data.K * logits.data.M))
+        before = evenly_spaced(single_steps(attention.step, rule.momentum), max(2, min(MOST_STEPS, most)))
+        super().__init__(logits, attention, lr_z, before, rule.momentum)
         self.confidence = confidence
         self._batch = rule.batch
         self._tokens, rng = Tokens(logits.data), np.random.default_rng(seed)
@@ -223,13 +230,15 @@ def phi(y: Floats) -> Floats:
     return np.asarray(np.expm1(y) - y)
 
 
-def _steps(step: NDArray[np.int64], momentum: float, most: float) -> NDArray[np.int64]:
-    """Records before a step that the file shows alone, and its momentum; evenly spaced if there are too many."""
+def single_steps(step: NDArray[np.int64], momentum: float) -> NDArray[np.int64]:
+    """Records before a step that the file shows alone, and its momentum."""
     single = np.diff(step) == 1
     if momentum:
-        single &= np.concatenate([[step[0] == 0], single[:-1]])
-    found = np.flatnonzero(single)
-    chosen = np.unique(
-        np.rint(np.linspace(0, len(found) - 1, min(len(found), MOST_STEPS, max(2, int(most))))).astype(np.int64)
-    )
-    return np.asarray(found[chosen])
+        single &= np.concatenate([[step[0] == 0], single])[: len(single)]
+    return np.flatnonzero(single)
+
+
+def evenly_spaced(records: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """At most so many of the records, the first and the last among them."""
+    chosen = np.rint(np.linspace(0, len(records) - 1, min(len(records), most))).astype(np.int64)
+    return np.asarray(records[np.unique(chosen)])

@@ -1,4 +1,6 @@
-"""Mean steps of Z over repetitions of a run's rule: for Adam, whose gradients its weights do not determine.
+"""Mean steps of Z over repetitions of a run's rule, for files that do not determine the gradient of a step.
+
+Those are files of Adam, and files without two records one step apart.
 
 Runs of the rule from the recorded start, on other sequences, show how far one run is from their mean. The error bars
 are as many standard deviations as the farthest of the repetitions is off, over all pairs and windows, each measured by
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 from marginaudit.orders.arrays import Floats
 from marginaudit.training.recorded_weights import Recorded
 from marginaudit.training.snap.attention.logits import Logits
-from marginaudit.training.snap.recorded.mean_steps import BatchRule, MeanSteps, Vectors
+from marginaudit.training.snap.recorded.mean_steps import MOST_STEPS, BatchRule, MeanSteps, Vectors, evenly_spaced
 from marginaudit.training.snap.sgd.kernel import follow
 from marginaudit.training.snap.sgd.samples import classes_of, drawn
 
@@ -27,14 +29,18 @@ ADAM = -1.0
 """Momentum that stands for Adam in the kernel."""
 
 
-class MeanAdamSteps(MeanSteps):
-    """Mean steps of Z under Adam, over runs from the same start.
+class MeanOfRuns(MeanSteps):
+    """Mean steps of Z over runs from the same start, with momentum or by Adam.
 
     Parameters
     ----------
     decoder : Recorded
-        Y of tokens; the first record is at step 0, where Adam's averages are 0.
+        Y of tokens; with momentum or by Adam the first record is at step 0, where averages are 0.
+    rates : pair
+        eta_Y and eta_Z.
     """
+
+    alone = False
 
     def __init__(
         self,
@@ -44,9 +50,12 @@ class MeanAdamSteps(MeanSteps):
         rule: BatchRule,
         rates: tuple[float, float],
         seed: int,
+        *,
+        adam: bool = False,
     ) -> None:
-        super().__init__(logits, attention, rates[1])
+        super().__init__(logits, attention, rates[1], evenly_spaced(np.arange(len(attention.step) - 1), MOST_STEPS))
         self._rule, self._rates, self._seed = rule, rates, seed
+        self._momentum_or_adam = ADAM if adam else rule.momentum
         columns = [logits.data.index[token] for token in logits.data.contextual]
         self._start = (
             decoder.weights[0][columns].astype(np.float64),
@@ -56,21 +65,28 @@ class MeanAdamSteps(MeanSteps):
     @property
     def sequences(self) -> int:
         """Number of sequences of all repetitions."""
-        return RUNS * self._rule.batch * int(self.step.max(initial=0))
+        return RUNS * self._rule.batch * self._updates
+
+    @property
+    def _updates(self) -> int:
+        return int(self._attention.step[-1] - self._attention.step[0])
 
     @cached_property
     def _runs(self) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        """z before each of the chosen steps, and what the step adds to it, over eta_Z, of each repetition."""
-        data, updates = self.logits.data, int(self.step.max(initial=0))
+        """z before each of the chosen spans, and what the span adds to it, over eta_Z, of each repetition."""
+        data, updates, start = self.logits.data, self._updates, self._attention.step[0]
+        before, after = self._attention.step[self.before] - start, self.step - start
         classes, found = classes_of(data), []
         for rng in np.random.default_rng(self._seed).spawn(RUNS):
             Y, Z = (one.copy() for one in self._start)
             samples = drawn(classes, data.frequencies, updates * self._rule.batch, self._rule.length, rng)
             path = np.empty((updates + 1, *Z.shape))
-            follow(classes, samples, self._rule.batch, Y, Z, *self._rates, ADAM, np.empty(updates), path)
+            follow(
+                classes, samples, self._rule.batch, Y, Z, *self._rates, self._momentum_or_adam, np.empty(updates), path
+            )
             z = path[:, *self.logits.pairs]
-            moved = (z[self.step] - z[self.step - 1]) / self._rates[1]
-            found.append((z[self.step - 1].astype(np.float32), moved.astype(np.float32)))
+            moved = (z[after] - z[before]) / self._rates[1]
+            found.append((z[before].astype(np.float32), moved.astype(np.float32)))
         return found
 
     @cached_property

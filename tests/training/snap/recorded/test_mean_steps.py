@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.arrays import Floats
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.recorded_weights import Recorded
 from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.recorded import batch, mean_steps
 from marginaudit.training.snap.recorded.batch import moments_of_Z, sequences
 from marginaudit.training.snap.recorded.mean_steps import GRID, WINDOWS, BatchRule, MeanGradients, MeanSteps, phi
-from marginaudit.training.snap.recorded.repeated import RUNS, MeanAdamSteps, standardised
+from marginaudit.training.snap.recorded.repeated import RUNS, MeanOfRuns, standardised
 from marginaudit.training.snap.recorded.step import Tokens
 from tests.training.snap.recorded.batches import Batches
 from tests.training.snap.recorded.program import THREE
@@ -158,10 +159,12 @@ def test_windows_have_the_steps_that_are_chosen() -> None:
     assert len(found.ends(np.ones(40, dtype=bool))) == WINDOWS
 
 
-def adam_steps(run: Batches, seed: int = 0) -> MeanAdamSteps:
+def adam_steps(run: Batches, seed: int = 0) -> MeanOfRuns:
     rule = BatchRule(run.batch, run.length)
-    return MeanAdamSteps(LOGITS, *run.run(THREE), rule, (run.lr_y, run.lr_z), seed)
+    return MeanOfRuns(LOGITS, *run.run(THREE), rule, (run.lr_y, run.lr_z), seed, adam=True)
 
+
+MOMENTUM: dict[str, Any] = {"batch": 16, "length": 20, "steps": 40, "lr_y": 0.1, "lr_z": 0.05, "momentum": 0.9}
 
 ADAM: dict[str, Any] = {"batch": 16, "length": 20, "steps": 40, "lr_y": 0.1, "lr_z": 0.05, "adam": True}
 
@@ -179,9 +182,37 @@ def test_error_bars_cover_the_means_over_runs_of_adam() -> None:
     assert missed.sum() <= 4
 
 
+def test_records_with_gaps_are_compared_with_repetitions_of_their_spans() -> None:
+    """From a record after the first: with the spans' lengths, means per step are near those of single steps."""
+    kept, single = [3, 5, 8, 12, 20, 24, 40], []
+    spans: list[Approximation] = []
+    for seed in range(40):
+        decoder, attention = Batches(batch=16, length=20, steps=40, lr_z=0.5, seed=seed).run(THREE)
+        Y, Z = (Recorded(one.step[kept], one.weights[kept]) for one in (decoder, attention))
+        found = MeanOfRuns(LOGITS, Y, Z, BatchRule(16, 20), (1.0, 0.5), seed)
+        assert found.step.tolist() == kept[1:]
+        assert found.sequences == RUNS * 16 * 37
+        spans.append(found.means(along(0), np.ones(6, dtype=bool)))
+        z = attention.weights[:, 0, LOGITS.data.index[LOGITS.names[0][1]]] / 0.5
+        single.append([(z[8] - z[3]) / 5, (z[12] - z[8]) / 4, (z[24] - z[12]) / 12, (z[40] - z[24]) / 16])
+    np.testing.assert_allclose([one.value for one in spans], single, rtol=1e-9)
+    # each run has its own start, whose mean is not that of the others; bars are of one run from there
+    assert (np.std(single, axis=0, ddof=1) < 3 * np.mean([one.error for one in spans], axis=0)).all()
+    zero = [
+        MeanOfRuns(LOGITS, *Batches(**MOMENTUM, seed=seed).run(THREE), BatchRule(16, 20, 0.9), (0.1, 0.05), seed).means(
+            along(0), np.ones(40, dtype=bool)
+        )
+        for seed in range(40)
+    ]
+    values, bars = (np.array([getattr(one, name) for one in zero]) for name in ("value", "error"))
+    missed = np.abs(values - values.mean(axis=0)) > bars + values.std(axis=0, ddof=1) / 3
+    assert missed.any(axis=1).sum() <= 2
+    assert (bars.mean(axis=0) < 8 * values.std(axis=0, ddof=1)).all()
+
+
 def test_a_wrong_sign_under_adam_is_outside() -> None:
     right, wrong = (
-        MeanAdamSteps(LOGITS, *Batches(**ADAM | {"lr_z": lr}).run(THREE), BatchRule(16, 20), (0.1, 0.05), 0)
+        MeanOfRuns(LOGITS, *Batches(**ADAM | {"lr_z": lr}).run(THREE), BatchRule(16, 20), (0.1, 0.05), 0, adam=True)
         for lr in (0.05, -0.05)
     )
     every = np.ones(40, dtype=bool)
@@ -206,7 +237,7 @@ def test_the_bars_of_repetitions_are_those_of_the_farthest() -> None:
     windows, rng = found.windows(every), np.random.default_rng(5)
     rule, more = BatchRule(16, 20), []
     for _ in range(3):
-        again = MeanAdamSteps(LOGITS, *Batches(**ADAM).run(THREE), rule, (0.1, 0.05), int(rng.integers(10**6)))
+        again = MeanOfRuns(LOGITS, *Batches(**ADAM).run(THREE), rule, (0.1, 0.05), int(rng.integers(10**6)), adam=True)
         more.append(np.array([again.bars(along(pair), windows)[0] for pair in range(PAIRS)]))
     np.testing.assert_allclose(np.median(np.array(more) / bars, axis=(1, 2)), 1, rtol=0.6)
     assert found.sequences == RUNS * 16 * 40
