@@ -42,7 +42,8 @@ def score_error(run: Run) -> Floats:
     The error of W times |x - z| |q|, and the rounding of s What + rho and of their differences; 0 at the start.
     """
     stage = run.training.stage2
-    size = stage.along * np.abs(stage.reference).max(initial=0.0) + np.abs(stage.rest).max(axis=1, initial=0.0)
+    largest = np.maximum(stage.rest.max(axis=1, initial=0.0), -stage.rest.min(axis=1, initial=0.0))
+    size = stage.along * np.abs(stage.reference).max(initial=0.0) + largest
     error = 2 * _carried(run, stage, 2) + EPS * (16 * size + 64)
     return np.where(stage.step == 0, 0.0, error)
 

@@ -114,7 +114,10 @@ def test_the_hessian_bounds_of_stage_2(form: str, spread: float) -> None:
     log_magnitude = problem.fluxes(log_phi).log_magnitude
     label = {i: n[x] for i, x in enumerate(data.vocabulary)}
     margin = A if form == "common" else 2 * A
-    number = {places: i for i, places in enumerate(zip(problem.left.tolist(), problem.right.tolist(), strict=True))}
+    number = {
+        places: i
+        for i, places in enumerate(zip(problem.pairs.left.tolist(), problem.pairs.right.tolist(), strict=True))
+    }
     for k in range(len(classes)):
         edges = np.flatnonzero(classes.edge_class == k)
         weight: dict[int, float] = {}

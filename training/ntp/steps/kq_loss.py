@@ -1,6 +1,7 @@
 """Stage 2 in token space, free of cancellation: a class's gradient as fluxes between two of its tokens."""
 
 from abc import abstractmethod
+from functools import cached_property
 from math import log
 from typing import NamedTuple
 
@@ -28,6 +29,27 @@ class Fluxes(NamedTuple):
     log_magnitude: Floats
 
 
+class FluxPairs(NamedTuple):
+    """The pairs of places between which fluxes run.
+
+    Attributes
+    ----------
+    left, right : (fluxes,) integer arrays
+    owner : (fluxes,) integer array
+        Class of each pair.
+    crossing : (fluxes,) bool array
+        Whether one place is of an optimal token and the other is not.
+    log_frequency : (fluxes,) array
+        Of the class; -inf where its query has an embedding of zeros.
+    """
+
+    left: Indices
+    right: Indices
+    owner: Indices
+    crossing: NDArray[np.bool_]
+    log_frequency: Floats
+
+
 class KQ(Loss):
     r"""Loss of eq. 1 as a function of the scores s_x = x^T W_kq q, W_ov frozen.
 
@@ -45,10 +67,6 @@ class KQ(Loss):
     places: int
     place: Indices
     """(edges,) the place of each edge."""
-
-    left: Indices
-    right: Indices
-    """(fluxes,) the two places of each."""
 
     margin_size: float
     """Largest |margin| of W_ov (for a general B twice that: the largest difference of two margins)."""
@@ -74,7 +92,25 @@ class KQ(Loss):
 
     @abstractmethod
     def fluxes(self, log_phi: Floats) -> Fluxes:
-        """g_x - g_u between ``left`` and ``right``."""
+        """g_x - g_u for each of `pairs`."""
+
+    @abstractmethod
+    def _ends(self) -> tuple[Indices, Indices]:
+        """``left`` and ``right`` of `pairs`."""
+
+    @cached_property
+    def pairs(self) -> FluxPairs:
+        """Pairs of places of one class: many more than there are edges, and not needed by the reduced model."""
+        left, right = self._ends()
+        owner = self._place_class[left]
+        seen = self.space.seen[self.classes.query]
+        return FluxPairs(
+            left,
+            right,
+            owner,
+            self._optimal_place[left] ^ self._optimal_place[right],
+            np.where(seen, self._log_frequency, -np.inf)[owner],
+        )
 
     @abstractmethod
     def log_excess(self, log_phi: Floats) -> Floats:
@@ -95,8 +131,9 @@ class KQ(Loss):
         log_phi = self.log_phi(iterate)
         log_weight = self.place_log_weights(log_phi)
         found = self.fluxes(log_phi)
-        common = log_weight[self.left] + log_weight[self.right]
-        common += self._log_frequency_of_flux
+        left, right = self.pairs.left, self.pairs.right
+        common = log_weight[left] + log_weight[right]
+        common += self.pairs.log_frequency
         log_value = found.log_value + common
         shift = float(log_value.max(initial=-np.inf))
         if shift == -np.inf:
@@ -109,8 +146,8 @@ class KQ(Loss):
         if relative > LOST:
             relative = np.inf
         return TokenGradient(
-            self._on_pairs(self._into(self.left, value) - self._into(self.right, value), share),
-            self._on_pairs(self._into(self.left, magnitude) + self._into(self.right, magnitude), share),
+            self._on_pairs(self._into(left, value) - self._into(right, value), share),
+            self._on_pairs(self._into(left, magnitude) + self._into(right, magnitude), share),
             shift,
             relative + 2 * self.space.rounding(iterate),
             *self._hessian(np.exp(log_weight), magnitude),
@@ -126,30 +163,26 @@ class KQ(Loss):
         least half its attention on optimal tokens count as semidefinite (as all are in the end), others
         as concave by their attention's part.
         """
-        classes, owner = self.classes, self._class_of_flux
+        classes, pairs = self.classes, self.pairs
+        owner = pairs.owner
         squares = np.bincount(self._place_class, Phi**2, len(classes))
-        pair = Phi[self.left] + Phi[self.right]
+        pair = Phi[pairs.left] + Phi[pairs.right]
         moved = np.sqrt(np.maximum(2 - 4 * pair + 4 * squares[owner], 0.0))
         undecided = np.maximum.reduceat(Phi * (1 - Phi), self._first_place)
         bent = 2 * np.sqrt(2) * self.margin_size * undecided[owner]
         decided = np.bincount(self._place_class, Phi * self._optimal_place, len(classes)) >= 0.5
-        convex = self._crossing & decided[owner]
+        convex = pairs.crossing & decided[owner]
         size = np.sqrt(2) * magnitude
         query = classes.query[owner]
-        most = np.bincount(query, size * (moved + np.where(self._crossing, bent, 2 * bent)))
+        most = np.bincount(query, size * (moved + np.where(pairs.crossing, bent, 2 * bent)))
         least = np.bincount(query, np.where(convex, 0.0, size * moved))
         return float(most.max()), float(least.max())
 
-    def _set_fluxes(self, left: Indices, right: Indices, place_class: Indices, optimal: NDArray[np.bool_]) -> None:
-        self.left, self.right = left, right
+    def _set_places(self, place_class: Indices, optimal: NDArray[np.bool_]) -> None:
         self.places = len(place_class)
         self._place_class = place_class
         self._first_place = np.searchsorted(place_class, np.arange(len(self.classes)))
         self._optimal_place = optimal
-        self._class_of_flux = place_class[left]
-        seen = self.space.seen[self.classes.query]
-        self._log_frequency_of_flux = np.where(seen, self._log_frequency, -np.inf)[self._class_of_flux]
-        self._crossing = optimal[left] ^ optimal[right]
 
     def _into(self, places: Indices, values: Floats) -> Floats:
         return np.asarray(np.bincount(places, values, self.places), dtype=np.float64)
@@ -197,17 +230,19 @@ class CommonMargin(KQ):
         self._A = self.margin_size = A
         self.place = classes.slot
         self._is_answer = np.arange(len(classes.slot_class)) == classes.answer[classes.slot_class]
-        left, right = pairs_within(classes.slot_class)
-        answered = self._is_answer[left] | self._is_answer[right]
-        self._answered = int(answered.sum())
-        swap = self._is_answer[left]
-        left, right = np.where(swap, right, left), np.where(swap, left, right)
-        order = np.argsort(~answered, kind="stable")
-        self._set_fluxes(left[order], right[order], classes.slot_class, self._is_answer)
+        self._set_places(classes.slot_class, self._is_answer)
         slots = np.bincount(classes.slot_class, minlength=len(classes))
         with np.errstate(divide="ignore"):
             self._log_absent = np.log(V - slots - (classes.answer < 0))
             self._log_A = float(np.log(A))
+
+    def _ends(self) -> tuple[Indices, Indices]:
+        """All pairs of slots, first those of another label and y."""
+        left, right = pairs_within(self.classes.slot_class)
+        swap = self._is_answer[left]
+        left, right = np.where(swap, right, left), np.where(swap, left, right)
+        order = np.argsort(~self._is_answer[right], kind="stable")
+        return left[order], right[order]
 
     def place_log_weights(self, log_phi: Floats) -> Floats:
         """log Phi per slot."""
@@ -242,9 +277,9 @@ class CommonMargin(KQ):
         log_S = self._log_odds(below, self._A * of_label + top)
         log_Z = np.logaddexp(-top, log_S)
         log_P = below - log_Z[owner]
-        cut = self._answered
-        asked = np.logaddexp(log_P[self.left[:cut]], (log_S - log_Z)[self._class_of_flux[:cut]])
-        rival, other = self.left[cut:], self.right[cut:]
+        pairs, cut = self.pairs, int(self.pairs.crossing.sum())
+        asked = np.logaddexp(log_P[pairs.left[:cut]], (log_S - log_Z)[pairs.owner[:cut]])
+        rival, other = pairs.left[cut:], pairs.right[cut:]
         ahead = self._A * (Phi[rival] - Phi[other])
         larger = np.maximum(log_P[rival], log_P[other])
         with np.errstate(divide="ignore"):
@@ -286,13 +321,16 @@ class GeneralB(KQ):
     ) -> None:
         super().__init__(space, classes, V, reference)
         self.place = np.arange(len(classes.token))
-        self._set_fluxes(*pairs_within(classes.edge_class), classes.edge_class, classes.optimal)
+        self._set_places(classes.edge_class, classes.optimal)
         answer = classes.next[classes.edge_class]
         self.margins = B[answer, classes.token][:, np.newaxis] - B.T[classes.token]
-        self.gain = self.margins[self.right] - self.margins[self.left]
+        self.gain = self.margins[self.pairs.right] - self.margins[self.pairs.left]
         self._others = np.ones((len(classes), V), dtype=bool)
         self._others[np.arange(len(classes)), classes.next] = False
         self.margin_size = 2 * float(np.abs(self.margins).max())
+
+    def _ends(self) -> tuple[Indices, Indices]:
+        return pairs_within(self.classes.edge_class)
 
     @staticmethod
     def size(classes: SampleClasses, V: int) -> int:
@@ -320,10 +358,10 @@ class GeneralB(KQ):
         top = np.where(np.isfinite(top), top, 0.0)
         below = leads - top[:, np.newaxis]
         log_scale = -np.logaddexp(-top, log_sum_exp(below, axis=1))
-        P = np.exp(below)[self._class_of_flux]
+        P = np.exp(below)[self.pairs.owner]
         value = np.einsum("pv,pv->p", P, self.gain)
         magnitude = np.einsum("pv,pv->p", P, np.abs(self.gain))
-        scale = log_scale[self._class_of_flux]
+        scale = log_scale[self.pairs.owner]
         with np.errstate(divide="ignore"):
             return Fluxes(np.sign(value), scale + np.log(np.abs(value)), scale + np.log(magnitude))
 
