@@ -1,5 +1,7 @@
 """Norms and logarithms of sums, free of underflow; thresholds of the forms of a step on the reduced model."""
 
+import math
+
 import numpy as np
 
 from marginaudit.training.ntp.model.edges import Floats, Indices
@@ -17,6 +19,10 @@ def norm(array: Floats) -> float:
     >>> norm(np.array([3e-200, -4e-200])), norm(np.array([0.0, -4e200]))
     (5e-200, 4e+200)
     """
+    flat = array.ravel(order="K")
+    found = math.sqrt(np.vdot(flat, flat))  # `vdot` overflows without a warning
+    if 1e10 * SQUARES_ARE_NORMAL <= found <= 1 / SQUARES_ARE_NORMAL:  # so is the largest of fewer than 1e20 entries
+        return found
     largest = float(np.abs(array).max(initial=0.0))
     if SQUARES_ARE_NORMAL <= largest <= 1 / SQUARES_ARE_NORMAL or largest == 0 or np.isinf(largest):
         return float(np.linalg.norm(array))
