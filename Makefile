@@ -49,6 +49,7 @@ nightly: install ## what takes hours: tests with the lowest versions, slow ones,
 	@PIP_PYTHON=build/lowest/bin/python $(PIP) --constraint build/lowest.txt $(STRICT) --editable '.[test]'
 	@build/lowest/bin/pytest -n 2 --dist worksteal
 	@$(PIP) $(STRICT) --editable '.[trainers]'
+	@$(BIN)/python -c 'import accelerate, jax, lightning, torch, transformers' # else their tests are skipped
 	@$(BIN)/pytest -n 2 --dist worksteal --timeout 600 -m slow
 	@$(BIN)/pytest tests/test_trainers.py
 	@$(BIN)/python -m tests.oracle.sweep --quiet --audits 500 --seed $(SEED)
