@@ -30,7 +30,7 @@ MOST_PAIRS_STOPPED_AT = 1_000
 """Pairs up to which a step of the first solution ends at each row; with more, its rows are interpolated."""
 
 HIGHER_ORDERS = 0.01
-"""Relative addition to B for higher orders of eta, and for chords in place of arcs (below 1e-3 each)."""
+"""Relative addition to the bound for higher orders of eta, and for chords in place of arcs (below 1e-3 each)."""
 
 
 class FlowFailure(RuntimeError):  # noqa: N818
@@ -58,7 +58,8 @@ class Flow:
         origin onto the plane <., What> = 1, (a + |u| b / <W, What>)/(<W, What> - b), with a equal to b without the part
         of ``integration`` along What; 2 unless b < <W, What>.
     discretisation : array
-        B (1 + `HIGHER_ORDERS`): bound on the distance of W from true steps with the same start.
+        Bound on the distance of W from true steps with the same start: B or the bound of `whole_flow`, times
+        1 + `HIGHER_ORDERS`.
     inherited : array
         Bound on the propagated error of the start: e^L times it (in `whole_flow`, e^G times it).
     integration : array
@@ -67,7 +68,8 @@ class Flow:
         one's rows are interpolated, the second one stops at each row once: the distance has the interpolation's error.
         Infinite if ``inherited`` alone reaches <W, What> at every step, so that no second solution is needed.
     rounding : array
-        EPS (1 + ||rho||) for each step of the solver, and 64 times that for the potentials and coordinates.
+        EPS (1 + ||rho||) for each step of the solver, and 64 times that for the potentials and coordinates; in
+        `whole_flow` also the propagated errors of the field, and the tolerance of a step.
     arc : array
         L, as a sum of chords between the solver's steps.
     """
@@ -150,9 +152,9 @@ def with_bounds(
     R = np.hypot(c, u)
     with np.errstate(over="ignore"):
         growth = np.exp(path.log_growth)
-    discretisation = (1 + HIGHER_ORDERS) * eta / 2 * path.arc * growth
+    discretisation = (1 + HIGHER_ORDERS) * path.distance
     inherited = start_error * growth
-    rounding = EPS * (path.solver_steps + 64) * (1 + np.linalg.norm(rest, axis=1))
+    rounding = path.rounding + EPS * (path.solver_steps + 64) * (1 + np.linalg.norm(rest, axis=1))
     if coarse is None:
         integration_across = integration = np.full(len(step), np.inf)
     else:
@@ -197,14 +199,17 @@ class FlowPath:
         W off What.
     along : (goals,) array
         <rho, What>.
-    arc, log_growth : (goals,) arrays
-        The arc, and the logarithm of the growth of errors, so far.
+    arc, distance, rounding, log_growth : (goals,) arrays
+        The arc, the bounds on the distance from true steps with the same start (to leading order in eta) and on the
+        field's propagated errors, and the logarithm of the growth of errors, so far.
     solver_steps : (goals,) integer array
     """
 
     across: Floats
     along: Floats
     arc: Floats
+    distance: Floats
+    rounding: Floats
     log_growth: Floats
     solver_steps: Indices
 
@@ -250,6 +255,8 @@ def integrated(
         np.array(across).reshape(len(path), len(rest0)),
         np.array(along),
         np.array(arcs),
+        eta / 2 * np.array(arcs) * np.exp(arcs),
+        np.zeros(len(path)),
         np.array(arcs),
         np.array(counts, dtype=np.int64),
     )

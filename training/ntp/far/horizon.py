@@ -33,11 +33,12 @@ constraint has no multiplier), or while the flow fails. Otherwise more steps onl
 MOST_EDGES_STEPPED = 500
 """Edges up to which every step to one-hot attention is taken, a few seconds; with more, `flow_to_one_hot` follows."""
 
-FIRST_SWITCH = 10**4
+FIRST_SWITCH = 1_000
 """Least number of true steps before `flow_to_one_hot`."""
 
 CLOSE = 3e-5
-"""Largest relative error of 1 - cos that `flow_to_one_hot` adds; otherwise more true steps are taken."""
+"""Largest relative error of 1 - cos that `flow_to_one_hot` adds beside rounding, of which true steps have as much;
+otherwise more true steps are taken."""
 
 NEGLIGIBLE = 0.1
 """The same where rounding has moved W by a step or more, and the loss need not be convex: relative to the bound on the
@@ -207,7 +208,7 @@ def _true_steps(
             if progress is not None:
                 progress(done + iterate.moves)
             return rows + found, iterate.moves
-        goal = min(most, goal + (goal // 4 if many else goal // 2))
+        goal = min(most, 2 * goal if many else goal + goal // 2)
 
 
 def _many_edges(problem: ReducedKQ) -> bool:
@@ -222,13 +223,13 @@ def accurate_flow(
     from marginaudit.training.ntp.far.whole_flow import flow_to_one_hot
 
     moved = iterate.state_error >= iterate.lr
-    if problem.compiled is None or (problem.gradient(iterate).concavity > 0 and not moved):
+    if problem.compiled is None:
         return None
     try:
         found = flow_to_one_hot(problem.compiled, iterate, wanted, LATE_SWITCH, steps)
     except FlowFailure:
         return None
-    own = found.discretisation + found.integration + found.rounding
+    own = found.discretisation + found.integration
     along = found.rest @ iterate.reference
     across = np.linalg.norm(found.rest - np.outer(along, iterate.reference), axis=1)
     small = 2 * own <= CLOSE * across
