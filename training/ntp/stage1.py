@@ -35,8 +35,8 @@ LAW_ROUNDING = 64 * EPS
 STAGE1_STEPS = 100_000
 """Most true steps of stage 1, followed by its closed form where that is proved."""
 
-STAGE1_WORK = 20_000_000
-"""The same in entries of W_ov, about a second; fewer steps are left to many tokens, but at least one."""
+STAGE1_WORK = 10_000_000
+"""The same in entries of W_ov, half a second; fewer steps are left to many tokens, but at least one."""
 
 
 class Shadow(NamedTuple):
@@ -113,7 +113,7 @@ def steps_before_the_law(V: int) -> int:
     """Most true steps of a stage 1 with a closed form.
 
     >>> steps_before_the_law(10), steps_before_the_law(1000)
-    (100000, 20)
+    (100000, 10)
     """
     return min(STAGE1_STEPS, max(1, STAGE1_WORK // V**2))
 
