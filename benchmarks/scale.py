@@ -1,11 +1,16 @@
 """How time and memory grow with the dataset: `classify`, `solve`, `train` and `audit`, in one run.
 
-Usage: python benchmarks/scale.py [V ...] | sparse
+Usage: python benchmarks/scale.py [V ...]
+       python benchmarks/scale.py default [V ...]
+       python benchmarks/scale.py sparse
 
 The datasets and the way of measuring are those of benchmarks/audit.py: 20 samples a token of up to 32 tokens, seconds
 of the processor on one thread, the process's largest memory. An exponent p says that the quantity grows as the number
 of relations to the p: the least-squares slope between logarithms, with its standard error. It ends with status 1
 where an exponent is above `MOST` by more than two standard errors.
+
+With `default`, `train`, `audit` and `table direction` with the steps that they take unless told, each once and a whole
+process, from start-up to report.
 
 With `sparse`, what makes no array of all pairs of tokens, at V = 10,000, N = 100,000: `classify`, and the exact W*_kq
 with Proposition 2's closed form for every query, each a whole process.
@@ -24,6 +29,7 @@ import numpy as np
 
 COMMANDS = ("classify", "solve", "train", "audit")
 SIZES = (100, 200, 400, 800)
+DEFAULT_SIZES = (100, 400, 1000)
 MOST = {"s": 1.2, "MB": 1.0}
 """Of exponents: for a sort beside linear work, and for memory, of which a part is always there."""
 
@@ -79,17 +85,47 @@ def sparse() -> None:
         path.write_text(json.dumps(dataset_to_document(data)), encoding="utf-8")
         print(f"V = {data.V}, N = {data.N}, {len(data.relations)} relations")
         for command in (("classify",), ("solve", "--only", "kq")):
-            process = subprocess.Popen(
-                [sys.executable, "-m", "marginaudit", *command, str(path), "--json"], stdout=subprocess.DEVNULL
+            seconds, megabytes = whole(*command, str(path), "--json")
+            print(f"{' '.join(command)}: {seconds:.1f} s, {megabytes:.0f} MB", flush=True)
+
+
+def whole(*command: str) -> tuple[float, float]:
+    """Seconds of the processor and the largest memory of a command."""
+    process = subprocess.Popen([sys.executable, "-m", "marginaudit", *command], stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(1)
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def default(sizes: tuple[int, ...]) -> None:
+    """Print the table of whole commands with default steps, after one run on the smallest data (compiled kernels)."""
+    with tempfile.TemporaryDirectory() as folder:
+        new = ("--fresh", "--jobs", "1", "--out", f"{folder}/report")
+        small, *_ = audit.written(min(audit.SIZES), Path(folder))
+        whole("audit", str(small), *new)
+        print("| V | N | relations | train, s | audit, s | table direction, s | train, MB | audit, MB |")
+        print("| ---: |" + " ---: |" * 7)
+        for V in sizes:
+            path, samples, count = audit.written(V, Path(folder))
+            train, audited, table = (
+                whole(*command)
+                for command in (
+                    ("train", str(path), "--json"),
+                    ("audit", str(path), *new),
+                    ("table", "direction", str(path)),
+                )
             )
-            _, status, used = os.wait4(process.pid, 0)
-            if status:
-                raise SystemExit(1)
-            spent = used.ru_utime + used.ru_stime
-            print(f"{' '.join(command)}: {spent:.1f} s, {used.ru_maxrss / 1024:.0f} MB", flush=True)
+            print(
+                f"| {V} | {samples} | {count} | {train[0]:.1f} | {audited[0]:.1f} | {table[0]:.1f} "
+                f"| {train[1]:.0f} | {audited[1]:.0f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["sparse"]:
         sys.exit(sparse())
+    if sys.argv[1:2] == ["default"]:
+        sys.exit(default(tuple(int(size) for size in sys.argv[2:]) or DEFAULT_SIZES))
     sys.exit(0 if compare(tuple(int(size) for size in sys.argv[1:]) or SIZES) else 1)
