@@ -5,6 +5,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import flint
@@ -21,6 +23,7 @@ from marginaudit.claims.ntp.appendix_c_stage2.lemma6 import LEMMA6_LOWER, LEMMA6
 from marginaudit.claims.paper import Paper
 from marginaudit.claims.quotation import MOST_WORDS, Form
 from marginaudit.claims.snap import ClassConfig, ClassRun
+from marginaudit.claims.snap.recorded_run import RecordedClassRun
 from marginaudit.claims.standing import Severity, Status
 from marginaudit.orders.ntp import CASES as SENTENCES
 from marginaudit.orders.snap import CASES as CLASSES
@@ -30,6 +33,7 @@ from marginaudit.reports.audit.planted import OF_KIND, opposite, tightened, turn
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered
 from marginaudit.training.ntp.model.losses import log_infimum_ball
+from tests.claims.snap.test_mean_steps import LONG, WEAK
 from tests.pages import ROOT, anchors
 from tests.twins import decided_with, parts, scaled_bound
 
@@ -170,9 +174,25 @@ def classes_run(case: str) -> ClassRun:
     return ClassRun(CLASSES[case](), ClassConfig(seeds=700))
 
 
+@cache
+def classes_recorded() -> RecordedClassRun:
+    """A run on large batches of long sequences, from its file."""
+    decoder, attention = LONG.run(WEAK)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "run.npz"
+        np.savez(file, step=decoder.step, Y=decoder.weights.astype(np.float32), Z=attention.weights)
+        config = ClassConfig(lr_y=LONG.lr_y, lr_z=LONG.lr_z, batch=LONG.batch, length=LONG.length)
+        run = RecordedClassRun(WEAK, config, None, file)
+        assert run.mean_steps is not None  # read while the file is there
+    return run
+
+
 RUNS: Mapping[str, tuple[Callable[[], Any], ...]] = {
     "ntp": tuple(partial(sentences_run, steps2) for steps2 in (900, 50_000, 10**9)),
-    "snap": tuple(partial(classes_run, case) for case in ("snap-symmetric", "snap-single", "snap-medium")),
+    "snap": (
+        *(partial(classes_run, case) for case in ("snap-symmetric", "snap-single", "snap-medium")),
+        classes_recorded,
+    ),
 }
 """The runs on which twins are judged, in the order of trial: what is about late steps needs long ones."""
 

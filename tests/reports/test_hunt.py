@@ -360,8 +360,11 @@ REFUTED = [
     if claim.standing.status is Status.REFUTED and not claim.standing.formula  # which no float64 dataset shows
 ]
 
-OF_ONE_DATASET = {"ntp.example1", "ntp.example2", "snap.fig6.direction"}
-"""Statements on a dataset of the paper, which no hunt makes."""
+OF_RUNS = {"snap.theorem2.distinct.sgd", "snap.theorem2.common.sgd", "snap.theorem3.growth.sgd"}
+"""Statements on recorded runs."""
+
+OF_ONE_DATASET = {"ntp.example1", "ntp.example2", "snap.fig6.direction", *OF_RUNS}
+"""Statements on a dataset of the paper, or a run, which no hunt makes."""
 
 
 @pytest.mark.slow

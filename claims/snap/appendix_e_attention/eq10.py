@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from marginaudit.claims.claim import BeyondTheRun, NotFollowed
 from marginaudit.claims.judgements.compare import without_a_step
 from marginaudit.claims.run import once_a_run
+from marginaudit.claims.series import Series, series
 from marginaudit.claims.snap.conditions import no_inverse, no_recorded_growth
 from marginaudit.claims.snap.readings import FAST_DECODER
 from marginaudit.claims.snap.run import ClassRun, evenly_spaced
@@ -45,6 +46,15 @@ AT_THE_TIME = (
 
 FROM_ZERO = "Assumption 2 at Z = 0 alone, for all t up to the last recorded one."
 """Reading of their stronger variants."""
+
+IN_THE_MEAN = (
+    "On recorded runs by batches of sequences, with or without momentum or by Adam: in the mean over their draw, "
+    "summed over the run, without Assumptions 1 (c) and 2."
+)
+"""Reading of variants on recorded runs."""
+
+OF_RUNS = "the mean of SGD's steps on sequences of a given length, of which no theorem speaks without Assumption 2"
+"""What would settle variants on recorded runs."""
 
 FLOW = (
     "For t > 0: at t = 0 gamma is 0. Assumption 2 is required at Z = 0 alone, and theta and sigma of Theorem 1 are "
@@ -209,6 +219,30 @@ def _mean_gain(run: ClassRun, pair: int, where_assumption_2: bool) -> tuple[Floa
     """Mean change of z of a pair per step in each window, and its error bar."""
     found = mean_rates(run, unit(pair), where_assumption_2)
     return found.value, found.error
+
+
+def no_rule(run: ClassRun) -> str | None:
+    """Reason why the run has no mean steps, or None."""
+    if run.mean_steps is not None:
+        return None
+    return "It is about recorded runs whose draw of sequences is known: give --batch and --length."
+
+
+def gains_of_the_run(run: ClassRun, vectors: dict[str, Vectors]) -> Series:
+    """Mean per step, over the whole run, of eta_Z times the product of z's gradient with each of the named vectors."""
+    mean = run.mean_steps
+    if mean is None or not vectors:
+        return series([], radius=0)
+    run.used_noise = True
+    found = [mean.means(of) * run.eta_Z for of in vectors.values()]
+    value, radius = (np.concatenate(each) for each in zip(*((one.value, one.error) for one in found), strict=True))
+    return series(value, radius=radius, label=tuple(vectors))
+
+
+def gains_of_pairs(run: ClassRun, pairs: NDArray[np.int64]) -> Series:
+    """Mean change of z of some pairs per step, over the whole run."""
+    names = run.logits.names
+    return gains_of_the_run(run, {f"{names[i][1]} under {names[i][0]}": unit(int(i)) for i in pairs})
 
 
 def clock(run: ClassRun) -> str:

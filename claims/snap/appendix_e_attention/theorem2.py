@@ -6,12 +6,18 @@ from marginaudit.claims.snap.appendix_e_attention.eq10 import (
     AT_THE_TIME,
     EQ_10,
     FROM_ZERO,
+    IN_THE_MEAN,
+    OF_RUNS,
     assumption_2_never_met,
     common_beside_distinct,
+    distinct_pairs,
+    no_rule,
 )
 from marginaudit.claims.snap.appendix_e_attention.token_gains import (
     gain,
+    gain_of_the_run,
     lose,
+    loss_of_the_run,
     no_common_gains,
     no_distinct_gains,
     positive_along_eq_10,
@@ -76,6 +82,21 @@ DISTINCT_FROM_ZERO = variant(
     absent=no_distinct_gains,
 )
 
+DISTINCT_OF_RUNS = variant(
+    DISTINCT,
+    "sgd",
+    IN_THE_MEAN,
+    source=f"{SOURCE}, Theorem 2 (a), for a recorded run by batches",
+    statement=(
+        "In the mean over the draw of a recorded run's batches, summed over its steps, z of every distinct token "
+        "gains, whether or not Assumptions 1 (c) and 2 hold."
+    ),
+    formula=r"l\in G_{DT}(n)\ \Rightarrow\ \sum_t\mathbb E_t[z_{\psi(n)l}(t+1)-z_{\psi(n)l}(t)]\gt 0",
+    standing=unsettled(OF_RUNS),
+    judgement=gain_of_the_run(distinct_pairs),
+    absent=lambda run: no_rule(run) or no_distinct_gains(run),
+)
+
 COMMON = Claim(
     id="snap.theorem2.common",
     source=f"{SOURCE}, Theorem 2 (b), eq. 100",
@@ -111,4 +132,20 @@ COMMON_FROM_ZERO = variant(
     absent=no_common_gains,
 )
 
-CLAIMS: tuple[Claim, ...] = (DISTINCT, DISTINCT_FROM_ZERO, COMMON, COMMON_FROM_ZERO)
+COMMON_OF_RUNS = variant(
+    COMMON,
+    "sgd",
+    IN_THE_MEAN,
+    source=f"{SOURCE}, Theorem 2 (b), for a recorded run by batches",
+    statement=(
+        "In the mean over the draw of a recorded run's batches, summed over its steps, every common token loses, z, "
+        "under every query of which some class has a distinct token, whether or not Assumptions 1 (c) and 2 hold."
+    ),
+    formula=r"l\in G_{CT}\ \Rightarrow\ \sum_t\mathbb E_t[z_{ml}(t+1)-z_{ml}(t)]\lt 0",
+    assumptions=("uniform_classes", "distinct_beside_common"),
+    standing=unsettled(OF_RUNS),
+    judgement=loss_of_the_run(common_beside_distinct),
+    absent=lambda run: no_rule(run) or no_common_gains(run),
+)
+
+CLAIMS: tuple[Claim, ...] = (DISTINCT, DISTINCT_FROM_ZERO, DISTINCT_OF_RUNS, COMMON, COMMON_FROM_ZERO, COMMON_OF_RUNS)

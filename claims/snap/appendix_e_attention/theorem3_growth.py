@@ -13,15 +13,19 @@ from marginaudit.claims.series import FORMULA_ROUNDING, Series, series
 from marginaudit.claims.snap.appendix_e_attention.eq10 import (
     EQ_10,
     FROM_ZERO,
+    IN_THE_MEAN,
+    OF_RUNS,
     above_zero,
     assumption_2_never_met,
     clock,
     gains_along,
+    gains_of_the_run,
     how_long_assumption_2_holds,
     mean_rates,
     meets_assumption_2,
     no_equation,
     no_gains,
+    no_rule,
     rates_along,
     unit,
 )
@@ -228,4 +232,32 @@ GROWTH_FROM_ZERO = variant(
     absent=partial(unseen, while_assumption_2=False),
 )
 
-CLAIMS: tuple[Claim, ...] = (GROWTH, GROWTH_FROM_ZERO)
+
+def growth_of_runs(run: ClassRun) -> Series:
+    """Mean z-dot and f-dot/f per step of each class's dominant token, over a recorded run."""
+    found: dict[str, Vectors] = {}
+    for n, token in enumerate(dominant_tokens(run.dataset).get(c.next) for c in run.dataset.classes):
+        if token is not None:
+            i, label = run.logits.position(n, token), f"{token} of {run.dataset.next_tokens[n]}"
+            found |= {f"z of {label}": unit(i), f"f of {label}": derivative_of_ln_f(run, n, i)}
+    return gains_of_the_run(run, found)
+
+
+GROWTH_OF_RUNS = variant(
+    GROWTH,
+    "sgd",
+    f"{IN_THE_MEAN} Of eq. 12 the growth alone, whatever common tokens do.",
+    source=f"{GROWTH.source}, for a recorded run by batches",
+    statement=(
+        "Let l_0 have the largest P(l|n) of n's distinct tokens, none as large. In the mean over the draw of a "
+        "recorded run's batches, summed over its steps, z and f_n of l_0 grow, whether or not Assumptions 1 (c) and 2 "
+        "hold."
+    ),
+    formula=r"\sum_t\mathbb E_t[z_{ml_0}(t+1)-z_{ml_0}(t)]\gt 0",
+    assumptions=("uniform_classes", "dominant_distinct"),
+    standing=unsettled(OF_RUNS),
+    judgement=Bounded(measure=growth_of_runs, lower=above_zero),
+    absent=lambda run: no_rule(run) or no_gains(run),
+)
+
+CLAIMS: tuple[Claim, ...] = (GROWTH, GROWTH_FROM_ZERO, GROWTH_OF_RUNS)

@@ -19,6 +19,7 @@ from marginaudit.claims.snap.appendix_e_attention.eq10 import (
     clock,
     distinct_pairs,
     gains_along,
+    gains_of_pairs,
     how_long_assumption_2_holds,
     no_equation,
     no_gains,
@@ -107,6 +108,16 @@ def lose(name: str, pairs: Pairs, *, from_zero: bool) -> Parts:
     found = Bounded(measure=lambda run: extreme(run, pairs, -1, where_assumption_2=not from_zero), upper=below_zero)
     first = Bounded(measure=lambda run: starting(run, pairs), upper=below_zero)
     return Parts({name: found} | ({AT_FIRST: first} if from_zero else {}), note=how_long_assumption_2_holds)
+
+
+def gain_of_the_run(pairs: Pairs) -> Bounded:
+    """Claim that the given pairs gain in the mean of a recorded run's steps."""
+    return Bounded(measure=lambda run: gains_of_pairs(run, pairs(run)), lower=above_zero)
+
+
+def loss_of_the_run(pairs: Pairs) -> Bounded:
+    """Claim that the given pairs lose in the mean of a recorded run's steps."""
+    return Bounded(measure=lambda run: gains_of_pairs(run, pairs(run)), upper=below_zero)
 
 
 SYMMETRIC = ("single_query", "symmetric_classes", "shared_common")

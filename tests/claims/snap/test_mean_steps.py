@@ -27,12 +27,16 @@ HOLDS, VIOLATED, OPEN, NOTHING = Verdict.HOLDS, Verdict.VIOLATED, Verdict.INCONC
 
 DISTINCT, COMMON, GAIN = "snap.theorem2.distinct", "snap.theorem2.common", "snap.theorem3.gain"
 GROWTH, ANY = "snap.theorem3.growth", "snap.corollary2.any-classes"
+OF_RUNS = (f"{DISTINCT}.sgd", f"{COMMON}.sgd", f"{GROWTH}.sgd")
 JUDGED = (DISTINCT, f"{DISTINCT}.from-zero", COMMON, f"{COMMON}.from-zero", GAIN, GROWTH, f"{GROWTH}.from-zero", ANY)
 
 WEAK = SequenceClasses.from_weights(
     "weak", 400, [("n0", "q", {"a": 0.45, "b": 0.15, "the": 0.4}), ("n1", "q", {"c": 0.4, "d": 0.2, "the": 0.4})]
 )
 """Assumption 2 holds for long."""
+
+WEIGHTS = [1.0] * 10 + np.linspace(0.1, 1, 10).tolist()
+"""P(l|n) of Syn-Small up to its sum."""
 
 LONG = Batches(batch=4096, length=1000, steps=60)
 
@@ -190,6 +194,43 @@ def test_a_run_too_long_to_be_repeated(tmp_path: Path, monkeypatch: pytest.Monke
 def test_rules_that_are_not_whole(given: dict[str, Any], line: str) -> None:
     with pytest.raises(InputError, match=line):
         ClassConfig(**given)
+
+
+FIGURE_4 = SequenceClasses.from_weights(
+    "small",
+    34,
+    [
+        (str(32 + n), str(30 + n), {str(x): p for x, p in zip(own, WEIGHTS, strict=True)})
+        for n, own in enumerate(([*range(20)], [*range(10), *range(20, 30)]))
+    ],
+)
+"""Syn-Small as the authors train it, with two queries."""
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        (Batches(batch=128, length=127, steps=80, lr_z=1.0, momentum=0.9), (OPEN, OPEN, HOLDS)),
+        (Batches(batch=128, length=127, steps=80, lr_z=-1.0, momentum=0.9), (VIOLATED, VIOLATED, VIOLATED)),
+        (Batches(batch=1, length=127, steps=400, lr_z=1.0), (OPEN, OPEN, OPEN)),
+        (Batches(batch=128, length=127, steps=80, lr_y=0.1, lr_z=0.1, adam=True), (OPEN, HOLDS, OPEN)),
+    ],
+)
+def test_runs_as_of_figure_4_are_judged_over_the_whole_run(
+    program: Batches, expected: tuple[Verdict, ...], tmp_path: Path
+) -> None:
+    """Outside Assumptions 1 (c) and 2, where no printed statement speaks; the wrong sign of Z's gradient is refuted."""
+    decoder, attention = program.run(FIGURE_4)
+    np.savez(tmp_path / "run.npz", step=decoder.step, Y=decoder.weights, Z=attention.weights)
+    rule = ClassConfig(batch=program.batch, length=program.length, momentum=program.momentum)
+    config = replace(rule, lr_y=program.lr_y, lr_z=abs(program.lr_z), update="adam" if program.adam else "sgd")
+    run = RecordedClassRun(FIGURE_4, config, None, tmp_path / "run.npz")
+    assert {CLAIMS[name].judge(run).verdict for name in (DISTINCT, COMMON, GROWTH, GAIN)} == {NOTHING}
+    found = [CLAIMS[name].judge(run) for name in OF_RUNS]
+    assert tuple(one.verdict for one in found) == expected
+    assert {(one.evidence, one.premise, one.form) for one in found} == {(Evidence.SAMPLED, "carried over", "variant")}
+    undeclared = RecordedClassRun(FIGURE_4, ClassConfig(), None, tmp_path / "run.npz")
+    assert "give --batch and --length" in CLAIMS[OF_RUNS[0]].judge(undeclared).detail
 
 
 def test_only_steps_from_states_of_assumption_2_are_summed(tmp_path: Path) -> None:

@@ -136,6 +136,11 @@ def not_syn_medium(T: Truth) -> str:
     return "" if twenty and 2 * T.M == 20 + 23 * T.K else "these are not Syn-Medium's classes"
 
 
+def no_file(T: Truth) -> str:
+    """It is about recorded runs, and an audit of a dataset has none."""
+    return "there is no recorded run"
+
+
 # Whether they are true
 
 
@@ -677,6 +682,9 @@ STATEMENTS: dict[str, Statement] = {
     "snap.theorem2.common.from-zero": Statement(
         (*A2, *UNIFORM, "single_common", "distinct_beside_common"), PATH, entries=losing
     ),
+    "snap.theorem2.distinct.sgd": Statement(UNIFORM, (no_file,)),
+    "snap.theorem2.common.sgd": Statement((*UNIFORM, "distinct_beside_common"), (no_file,)),
+    "snap.theorem3.growth.sgd": Statement((*UNIFORM, "dominant_distinct"), (no_file,)),
     "snap.corollary2": Statement(
         (*A2, *UNIFORM, "single_query", "symmetric_classes", "shared_common"),
         (slow_decoder, *PATH, nothing_common),

@@ -36,6 +36,9 @@ MOST_STEPS, MOST_NUMBERS = 1000, 2e9
 WINDOWS = 4
 """Number of sums along the run."""
 
+OTHERS = 60
+"""Most vectors of a run beside pairs of z and classes."""
+
 SAMPLES = 64
 """Sampled sequences of a class at each step."""
 
@@ -119,23 +122,29 @@ class MeanSteps(ABC):
         """Last of the given steps in each window that has any."""
         return np.array([self.step[row][-1] for row in self.windows(chosen)], dtype=np.int64)
 
-    def means(self, of: Vectors, chosen: NDArray[np.bool_]) -> Approximation:
+    def means(self, of: Vectors, chosen: NDArray[np.bool_] | None = None) -> Approximation:
         """Mean per step of the products of the mean steps with vectors, in each window that has any of the steps.
 
-        The error bars of all calls hold together, for as many vectors as pairs and classes.
+        The error bars of all calls hold together, for as many vectors as pairs and classes, and `OTHERS`.
 
         Parameters
         ----------
         of : callable, z before each step -> vectors, both of shape (steps, pairs)
         chosen : (steps,) array of bool
-            Steps in the means, chosen by the weights before each.
+            Steps in the means, chosen by the weights before each; None for one mean of all steps.
         """
-        windows, vector = self.windows(chosen), of(self.states.value)
+        windows = self.whole if chosen is None else self.windows(chosen)
+        vector = of(self.states.value)
         steps = windows @ (self.step - self._attention.step[self.before])
         total = windows @ (self.moved.value * vector).sum(axis=1)
         rounding = windows @ (self.moved.error * np.abs(vector)).sum(axis=1)
         above, below = self.bars(of, windows)
         return Approximation((total + (below - above) / 2) / steps, ((above + below) / 2 + rounding) / steps)
+
+    @property
+    def whole(self) -> NDArray[np.bool_]:
+        """One window of all steps."""
+        return np.ones((1, len(self.before)), dtype=bool)
 
     def windows(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Indicator of each window's steps, shape (windows with any of the steps, steps)."""
@@ -187,7 +196,7 @@ class MeanGradients(MeanSteps):
     @property
     def chance(self) -> float:
         """Probability of an error at each end of each error bar."""
-        return (1 - self.confidence) / (2 * WINDOWS * (len(self.logits.names) + self.logits.data.K))
+        return (1 - self.confidence) / (2 * (WINDOWS + 1) * (len(self.logits.names) + self.logits.data.K + OTHERS))
 
     def bars(self, of: Vectors, windows: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         """Bounds by the best lam of the grid."""

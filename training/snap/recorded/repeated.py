@@ -92,7 +92,7 @@ class MeanOfRuns(MeanSteps):
     @cached_property
     def _farthest(self) -> float:
         """Standard deviations of the repetition that is farthest off, over all pairs and windows."""
-        windows = self.windows(np.ones(len(self.step), dtype=bool))
+        windows = np.concatenate([self.windows(self.whole[0]), self.whole])
         return float(np.max(standardised(np.array([windows @ moved for _, moved in self._runs]))))
 
     def bars(self, of: Vectors, windows: NDArray[np.bool_]) -> tuple[Floats, Floats]:
