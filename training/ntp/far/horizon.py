@@ -225,18 +225,22 @@ def accurate_flow(
     moved = iterate.state_error >= iterate.lr
     if problem.compiled is None:
         return None
+
+    def accurate(found: "Flow") -> bool:
+        own = found.discretisation + found.integration
+        along = found.rest @ iterate.reference
+        across = np.linalg.norm(found.rest - np.outer(along, iterate.reference), axis=1)
+        small = 2 * own <= CLOSE * across
+        if moved:
+            lost = found.inherited >= np.hypot(iterate.lr * found.step + along, across)
+            small |= lost | (own <= NEGLIGIBLE * found.inherited)
+        return at_any_error or bool(small.all())
+
     try:
-        found = flow_to_one_hot(problem.compiled, iterate, wanted, LATE_SWITCH, steps)
+        found = flow_to_one_hot(problem.compiled, iterate, wanted, LATE_SWITCH, steps, accurate)
     except FlowFailure:
         return None
-    own = found.discretisation + found.integration
-    along = found.rest @ iterate.reference
-    across = np.linalg.norm(found.rest - np.outer(along, iterate.reference), axis=1)
-    small = 2 * own <= CLOSE * across
-    if moved:
-        lost = found.inherited >= np.hypot(iterate.lr * found.step + along, across)
-        small |= lost | (own <= NEGLIGIBLE * found.inherited)
-    return found if at_any_error or small.all() else None
+    return found if accurate(found) else None
 
 
 def _go_to_the_end(problem: ReducedKQ, iterate: Iterate, flow: "Flow") -> None:

@@ -12,7 +12,7 @@ flow of minus the Hessian's smallest eigenvalue over the gradient's norm, which 
 the explicit solver is as long as hundreds of steps of descent, as eta times the curvature is far below 2.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -135,29 +135,38 @@ class Follower:
         self._rounding = np.exp(growth) * (self._rounding + duration * ROUNDINGS * EPS * (relative + 4))
         self._count += 1
 
-    def path(self) -> FlowPath:
-        """The path at the times kept."""
-        rest, arc, distance, rounding, log_growth, count = (np.array(each) for each in zip(*self._kept, strict=True))
+    def path(self, first: int = 0) -> FlowPath:
+        """The path at the times kept, without the ``first`` ones."""
+        kept = zip(*self._kept[first:], strict=True)
+        rest, arc, distance, rounding, log_growth, count = (np.array(each) for each in kept)
         along = rest @ self._field.What
         across = rest - along[:, np.newaxis] * self._field.What
         return FlowPath(across, along, arc, distance, rounding, log_growth, count)
 
 
-def flow_to_one_hot(kernel: CompiledSteps, iterate: Iterate, wanted: Sequence[int], least: int, last: int) -> Flow:
+def flow_to_one_hot(
+    kernel: CompiledSteps,
+    iterate: Iterate,
+    wanted: Sequence[int],
+    least: int,
+    last: int,
+    accurate: Callable[[Flow], bool] = lambda _: True,
+) -> Flow:
     """Follow the flow to the first of its stops from ``least`` on with one-hot attention, at most to a last step.
 
     The states are those of the requested steps on the way and of the stops. A solver step of the first solution
-    ends at each stop, one of the second at every other.
+    ends at each stop, one of the second at every other. ``accurate`` is asked of the states since the last stop, whose
+    error bounds in the whole flow are no smaller.
 
     Raises
     ------
     FlowFailure
-        Steps are too long for descent to follow the flow, or a solver fails.
+        Steps are too long for descent to follow the flow, a solver fails, or the flow is not ``accurate``.
     """
     field, eta, t = WholeField(kernel, iterate), iterate.lr, iterate.moves
     fine, coarse = (Follower(field, eta * t, iterate.rest, looser) for looser in (1.0, COARSER))
     steps: list[int] = []
-    further = t
+    further, known = t, 0
     while t < last and not (fine.one_hot and t >= least):
         stop = min(last, int(np.ceil(LONGER * t)))
         if stop > further:
@@ -167,5 +176,8 @@ def flow_to_one_hot(kernel: CompiledSteps, iterate: Iterate, wanted: Sequence[in
                 follower.go_to(eta * float(goal), eta * float(end))
                 follower.keep(eta * float(goal))
             steps.append(goal)
-        t = stop
+        new = np.array(steps[known:])
+        if not accurate(with_bounds(field.What, eta, new, fine.path(known), coarse.path(known), iterate.state_error)):
+            raise FlowFailure(f"the flow from t = {iterate.moves} is not accurate at t = {stop}")
+        t, known = stop, len(steps)
     return with_bounds(field.What, eta, np.array(steps), fine.path(), coarse.path(), iterate.state_error)

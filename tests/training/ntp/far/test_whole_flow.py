@@ -9,7 +9,7 @@ from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import Dataset, free_dataset
 from marginaudit.training.ntp import train
 from marginaudit.training.ntp.far import horizon, whole_flow
-from marginaudit.training.ntp.far.flow import FlowFailure
+from marginaudit.training.ntp.far.flow import Flow, FlowFailure
 from marginaudit.training.ntp.far.horizon import one_hot
 from marginaudit.training.ntp.far.whole_flow import TOLERANCE, flow_to_one_hot
 from marginaudit.training.ntp.steps.iterate import Iterate
@@ -172,3 +172,16 @@ def test_the_flow_follows_earlier_once_rounding_has_moved_the_weights(monkeypatc
         Stepper(problem).advance(iterate, t, lambda _: None)
         [at] = np.flatnonzero(found.step == t)
         assert np.linalg.norm(iterate.rest - found.rest[at]) <= bound[at] + iterate.state_error
+
+
+def test_a_flow_that_is_not_accurate_is_not_followed_further() -> None:
+    problem, iterate = started(DATA, 5_000)
+    asked: list[list[int]] = []
+
+    def accurate(flow: Flow) -> bool:
+        asked.append(flow.step.tolist())
+        return len(asked) < 2
+
+    with pytest.raises(FlowFailure, match="from t = 5000 is not accurate at t = 7813"):
+        flow_to_one_hot(known(problem.compiled), iterate, [6_000], 0, 20_000, accurate)
+    assert asked == [[6_000, 6_250], [7_813]]
