@@ -1,5 +1,6 @@
 """Theorem 2's thresholds where steps before the late ones meet them, and its floor: the true one, in balls."""
 
+import math
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -52,7 +53,7 @@ def needed_T(T: int, kappa: float) -> float:
 
 def test_a_stage_1_of_two_steps_may_be_long_enough() -> None:
     assert [needed_T(2, kappa) for kappa in (2.7, 2.8)] == [2, 2]
-    assert needed_T(2, 2.9) > np.e
+    assert needed_T(2, 2.9) > math.e
     assert needed_T(1, 2.7) == 2
     assert needed_T(1, 2.8) > 3
     assert needed_T(3, 2.8) > 3
