@@ -208,7 +208,7 @@ def _true_steps(
             if progress is not None:
                 progress(done + iterate.moves)
             return rows + found, iterate.moves
-        goal = min(most, 2 * goal if many else goal + goal // 2)
+        goal = min(most, 4 * goal if many else goal + goal // 2)
 
 
 def _many_edges(problem: ReducedKQ) -> bool:
