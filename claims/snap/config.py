@@ -20,7 +20,7 @@ AUDITED = ("audit", "table")
 
 LENGTH = whole(1, 10**5, "tokens")
 
-MOMENTUM = real(0, 0.9999)
+MOMENTUM = real(0, 0.9999, "fraction")
 
 UPDATE = one_of("sgd", "adam")
 

@@ -25,6 +25,8 @@ BAD: dict[str, tuple[Any, ...]] = {
     "share": (-5e-324, -1.0, 1.0, math.nan, True, "0.5"),
     "count": (0, -1, 10**6 + 1, 2.5, True, "2"),
     "number": (-1, 2**63 + 1, 2.5, True, "2"),
+    "tokens": (0, -1, 10**5 + 1, 2.5, True, "2"),
+    "fraction": (-5e-324, -1.0, 1.0, math.nan, True, "0.5"),
 }
 """By the name of a setting's values."""
 
@@ -36,7 +38,13 @@ GOOD: dict[str, tuple[Any, ...]] = {
     "share": (0.0, 0.5, math.nextafter(1.0, 0.0)),
     "count": (1, 10**6, np.int64(2), 1e3),
     "number": (0, 2**63),
+    "tokens": (1, 10**5, np.int64(2), 1e3),
+    "fraction": (0.0, 0.5, 0.9999),
 }
+
+DRAWN = {"batch": 2, "length": 7}
+BESIDE: dict[str, dict[str, int]] = {"batch": DRAWN, "length": DRAWN, "momentum": DRAWN, "update": DRAWN}
+"""Settings without which one is refused."""
 
 
 CONFIGS = dict.fromkeys(
@@ -60,7 +68,8 @@ def test_a_config_refuses_bad_values(config: type, name: str) -> None:
 def test_a_config_takes_the_ends_of_each_range(config: type, name: str) -> None:
     known = settings_of(config)[name]
     for value in (*(known.values.choices or GOOD[known.values.name]), *((None,) if known.none else ())):
-        found = getattr(config(**{name: value}), name)
+        beside = BESIDE.get(name, {}) if value is not None else {}
+        found = getattr(config(**{**beside, name: value}), name)
         if known.values.name == "step list" and value is not None:
             assert found == tuple(np.atleast_1d(value))
         else:
