@@ -40,7 +40,8 @@ def another_square(_: Any) -> Any:
 def other_inverse(overlap: Any) -> Any:
     def made(F: Any) -> Any:
         found = overlap(F)
-        return replace(found, E_prime=replace(found.E_prime, value=found.E_prime.value * (1 + 1e-7)))
+        vars(found)["E_prime"] = replace(found.E_prime, value=found.E_prime.value * (1 + 1e-7))
+        return found
 
     return made
 

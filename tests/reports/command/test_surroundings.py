@@ -42,9 +42,9 @@ from dataclasses import replace
 from marginaudit.reports import LEDGER
 
 def noise(run=None):
-    print("PYTHON")
-    os.write(1, b"DESCRIPTOR\\n")
-    ctypes.CDLL(None).puts(b"STDIO")
+    print("PYT" "HON")
+    os.write(1, b"DESC" b"RIPTOR\\n")
+    ctypes.CDLL(None).puts(b"ST" b"DIO")
 
 def measure(run):
     noise()
@@ -54,6 +54,7 @@ noise()
 CLAIM = LEDGER["ntp.lemma3"]
 CLAIMS = [replace(CLAIM, id="mine", judgement=replace(CLAIM.judgement, measure=measure))]
 """
+"""Prints words that its text, which is in the document, does not have."""
 
 
 @pytest.mark.parametrize(
