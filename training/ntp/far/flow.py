@@ -26,6 +26,9 @@ ATOL = 1e-9
 COARSER = 10.0
 """Ratio of the second solution's tolerances to the first's."""
 
+UNKNOWN = 1.0
+"""Error of a start from which both solutions are interpolated, with `COARSER` tolerances: no logit is known to 1."""
+
 MOST_PAIRS_STOPPED_AT = 1_000
 """Pairs up to which a step of the first solution ends at each row; with more, its rows are interpolated."""
 
@@ -66,6 +69,7 @@ class Flow:
         Twice the largest distance so far to a second solution with 10 times the tolerances and twice as many rows to
         stop at: the second one's error where tolerances set the solver's steps, this one's where rows do. Where this
         one's rows are interpolated, the second one stops at each row once: the distance has the interpolation's error.
+        From an `UNKNOWN` start, both are interpolated, and ``inherited`` is far larger.
         Infinite if ``inherited`` alone reaches <W, What> at every step, so that no second solution is needed.
     rounding : array
         EPS (1 + ||rho||) for each step of the solver, and 64 times that for the potentials and coordinates; in
@@ -101,7 +105,7 @@ def fast_forward(
     The caller guarantees that at t0 attention is one-hot to double precision (and so later): in every sentence, the
     attention of all other tokens, and A times it, is below EPS. Constraints with positive slack may still carry flux.
     Each row is the end of a solver step, up to `MOST_PAIRS_STOPPED_AT`; with more pairs, or if the error of the start
-    reaches a bound on ||W||, so that no row is known, rows are interpolated.
+    is `UNKNOWN`, rows are interpolated.
 
     Parameters
     ----------
@@ -127,13 +131,13 @@ def fast_forward(
     field = _late_field(merged, reference)
     s0, s = eta * float(t0), eta * step.astype(np.float64)
     goals = np.log(s)
-    if len(s) and start_error >= np.linalg.norm(s0 * field.What + rest0) + (s[-1] - s0):
-        lost = integrated(field, eta, s0, rest0, goals, COARSER, interpolated=True)
-        return with_bounds(field.What, eta, step, lost, None, start_error)
+    if start_error >= UNKNOWN:
+        path = integrated(field, eta, s0, rest0, goals, COARSER, interpolated=True)
+        lost = (start_error * np.exp(path.log_growth) >= s + path.along).all()
+        coarse = None if lost else integrated(field, eta, s0, rest0, goals, COARSER**2, interpolated=True)
+        return with_bounds(field.What, eta, step, path, coarse, start_error)
     interpolated = len(rest0) > MOST_PAIRS_STOPPED_AT
     path = integrated(field, eta, s0, rest0, goals, 1.0, interpolated=interpolated)
-    if (start_error * np.exp(path.log_growth) >= s + path.along).all():
-        return with_bounds(field.What, eta, step, path, None, start_error)
     if interpolated:
         return with_bounds(field.What, eta, step, path, integrated(field, eta, s0, rest0, goals, COARSER), start_error)
     halves = (np.concatenate([[np.log(s0)], goals[:-1]])[: len(goals)] + goals) / 2

@@ -178,3 +178,14 @@ def test_states_that_no_bar_knows_are_interpolated() -> None:
     assert free.solver_steps[-1] < each.solver_steps[-1] / 2
     np.testing.assert_allclose(free.across, each.across, rtol=0, atol=1e-6)
     np.testing.assert_allclose(free.along, each.along, rtol=0, atol=1e-6)
+
+
+def test_an_unknown_start_is_followed_by_long_steps() -> None:
+    """Their error stays far below that of the start."""
+    problem, eta, rows = of_dataset(DEGENERATE), eta_of(DEGENERATE), np.geomspace(10**5, 10**8, 200).astype(int)
+    [start] = late_steps(*problem, eta, [100_000])
+    known, unknown = (fast_forward(*problem, eta, 100_000, start, rows, start_error=error) for error in (0.99, 1.0))
+    assert unknown.rounding[-1] < known.rounding[-1] / 1.5
+    assert (unknown.integration < 1e-4 * unknown.inherited).all()
+    apart = np.linalg.norm(unknown.rest - known.rest, axis=1)
+    assert (apart <= unknown.integration + known.integration + unknown.rounding + known.rounding).all()
