@@ -41,8 +41,8 @@ CLOSE = 3e-5
 otherwise more true steps are taken."""
 
 NEGLIGIBLE = 0.1
-"""The same where rounding has moved W by a step or more, and the loss need not be convex: relative to the bound on the
-steps' own error, which grows by the same e^G. States that this bound leaves unknown need no accuracy."""
+"""The same relative to the bound on the propagated error of the start, which grows as much under true steps. States
+that this bound leaves unknown need no accuracy."""
 
 SETTLED = 1e-9
 """Tolerance of a state from which the asymptotic law is read, relative to its distance from W*'s line."""
@@ -222,7 +222,6 @@ def accurate_flow(
     from marginaudit.training.ntp.far.flow import FlowFailure
     from marginaudit.training.ntp.far.whole_flow import flow_to_one_hot
 
-    moved = iterate.state_error >= iterate.lr
     if problem.compiled is None:
         return None
 
@@ -230,10 +229,8 @@ def accurate_flow(
         own = found.discretisation + found.integration
         along = found.rest @ iterate.reference
         across = np.linalg.norm(found.rest - np.outer(along, iterate.reference), axis=1)
-        small = 2 * own <= CLOSE * across
-        if moved:
-            lost = found.inherited >= np.hypot(iterate.lr * found.step + along, across)
-            small |= lost | (own <= NEGLIGIBLE * found.inherited)
+        lost = found.inherited >= np.hypot(iterate.lr * found.step + along, across)
+        small = (2 * own <= CLOSE * across) | (own <= NEGLIGIBLE * found.inherited) | lost
         return at_any_error or bool(small.all())
 
     try:

@@ -147,7 +147,7 @@ def test_a_flow_that_fails_is_replaced_by_true_steps(monkeypatch: pytest.MonkeyP
     assert found.method.tolist() == ["steps", "flow"]
 
 
-def test_the_flow_follows_earlier_once_rounding_has_moved_the_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_flow_needs_no_more_accuracy_than_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its own error bound, without that of the moved state, covers true steps."""
     monkeypatch.setattr(horizon, "CLOSE", 0.0)
     problem, iterate = started(DATA, 200)
@@ -155,10 +155,7 @@ def test_the_flow_follows_earlier_once_rounding_has_moved_the_weights(monkeypatc
     wanted = [300, 2_000, 7_000]
     follow = horizon.accurate_flow
     size = float(np.linalg.norm(iterate.weights))
-    assert iterate.lr < 0.1 * size
-    for error in (0.0, 0.9 * iterate.lr):
-        iterate.inherited_error = error
-        assert follow(problem, iterate, wanted, 10**6, False) is None
+    assert follow(problem, iterate, wanted, 10**6, False) is None
     iterate.inherited_error = 0.1 * size
     found = known(follow(problem, iterate, wanted, 10**6, False))
     assert (found.distance_error < 2).any()
