@@ -33,7 +33,8 @@ def report_type() -> Any:
     of_curve = dict.fromkeys(COLUMNS, numbers | None) | entries
     curve: Any = _object("Curve", _types(Curve, fields(Curve)) | of_curve)
     row: Any = _types(ReportRow, columns(ReportRow, Output.JSON)) | {"curve": curve | None}
-    claim: Any = _types(ClaimRecord, fields(ClaimRecord)) | {"without": dict[str, Any], "code": Code | None}
+    code: Any = _object("Code", _types(Code, fields(Code)))
+    claim: Any = _types(ClaimRecord, fields(ClaimRecord)) | {"without": dict[str, Any], "code": code | None}
     row, claim = _object("Row", row), _object("Claim", claim)
     paper: Any = {"name": str, "source": str, "title": str | None, "ours": bool}
     made: Any = {"date": str, "command": str | None, "cpu": str, "commit": str | None, "files": dict[str, str]}

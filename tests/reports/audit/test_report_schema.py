@@ -69,6 +69,8 @@ def test_a_report_has_the_fields_of_its_schema(written: dict[str, Any]) -> None:
     assert refusals(written | {"more": 1})
     first, *others = written["verdicts"]
     assert refusals(written | {"verdicts": [first | {"verdict": "true"}, *others]})
+    claim, *rest = written["claims"]
+    assert refusals(written | {"claims": [claim | {"code": claim["code"] | {"more": 1}}, *rest]})
 
 
 def test_a_claim_of_the_report_is_that_of_the_ledger(written: dict[str, Any], command: Command) -> None:
