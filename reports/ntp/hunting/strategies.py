@@ -13,24 +13,23 @@ from marginaudit.reports.ntp.hunting.smallest import NAMES
 LONGEST = 6
 MOST_SAMPLES = 8
 MOST_SENTENCES = 5
+MOST_CHAINED = 4
 LARGEST_COUNT = 5
 LARGEST_POWER = 15
 """Largest power of ten of a count; the total stays below 2^53, exact in float64."""
 
 
 def datasets(broken: Collection[str] = (), *, prefix_closed: bool = False) -> st.SearchStrategy[Dataset]:
-    """Datasets that tend to meet Assumptions 1-3, except those named in ``broken``.
+    """Datasets that tend to meet Assumptions 1-3, except those named in ``broken``, which tend to fail.
 
     Parameters
     ----------
-    broken : names of assumptions that may fail
+    broken : names of the assumptions to break
     prefix_closed : whether every prefix of a sample must be a sample
     """
-    orders_fail = bool({"well_defined_orders", "no_confused_tokens", "next_from_sentence"} & set(broken))
-    kinds = [sentences(broken)] if prefix_closed else [ordered_samples(broken), sentences(broken)]
-    if orders_fail:
-        kinds.append(any_sentences(broken) if prefix_closed else any_samples(broken))
-    drawn = st.one_of(kinds)
+    orders_fail = not {"well_defined_orders", "no_confused_tokens", "next_from_sentence"}.isdisjoint(broken)
+    closed, free = (any_sentences, any_samples) if orders_fail else (sentences, ordered_samples)
+    drawn = closed(broken) if prefix_closed else free(broken) | closed(broken)
     if "collocation" in broken:
         # an extra token without a next token
         drawn = drawn.map(lambda dataset: replace(dataset, vocabulary=(*dataset.vocabulary, "z")))
@@ -40,11 +39,17 @@ def datasets(broken: Collection[str] = (), *, prefix_closed: bool = False) -> st
 
 
 @st.composite
-def collocations(draw: st.DrawFn, broken: Collection[str]) -> dict[Token, Token]:
-    """n on a vocabulary of one to eight tokens: a permutation, or any function if injectivity is broken."""
-    names = NAMES[: draw(st.integers(1, len(NAMES)))]
+def collocations(draw: st.DrawFn, broken: Collection[str], least: int = 1) -> dict[Token, Token]:
+    """n on a vocabulary of ``least`` to eight tokens: a permutation, or no injective function if that is broken.
+
+    One token cannot break injectivity, nor have a next token that is not its own.
+    """
+    several = not {"injective", "next_from_sentence"}.isdisjoint(broken)
+    names = NAMES[: draw(st.integers(max(least, 1 + several), len(NAMES)))]
     if "injective" in broken:
-        values: Sequence[Token] = draw(st.lists(st.sampled_from(names), min_size=len(names), max_size=len(names)))
+        most = len(names) - 1
+        values: Sequence[Token] = draw(st.lists(st.sampled_from(names), min_size=most, max_size=most))
+        values = [*values, draw(st.sampled_from(values))]
     else:
         values = draw(st.permutations(names))
     return dict(zip(names, values, strict=True))
@@ -109,26 +114,58 @@ def sentences(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
 
 @st.composite
 def any_samples(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
-    """Free samples of any structure; the next token is n of one of their tokens unless that assumption is broken."""
-    n = draw(collocations(broken))
-    counts: Counter[Sample] = Counter()
+    """Free samples of any structure, with a chain or cycle under one query if the orders may fail."""
+    closed = "well_defined_orders" in broken
+    chained = closed or "no_confused_tokens" in broken
+    n = draw(collocations(broken, least=(2 if closed else 3) if chained else 1))
+    counts: Counter[Sample] = Counter(draw(_chains(n, closed=closed)) if chained else ())
     for _ in range(draw(st.integers(1, MOST_SAMPLES))):
         sentence = tuple(draw(st.lists(st.sampled_from(list(n)), min_size=2, max_size=LONGEST)))
-        answers = list(n) if "next_from_sentence" in broken else [n[x] for x in dict.fromkeys(sentence)]
-        counts[Sample(sentence, draw(st.sampled_from(answers)))] += draw(st.integers(1, LARGEST_COUNT))
+        counts[Sample(sentence, draw(_next_token(n, sentence, broken)))] += draw(st.integers(1, LARGEST_COUNT))
     return Dataset("hunted", tuple(n), tuple(counts), tuple(counts.values()), next_token=n)
+
+
+def _next_token(n: dict[Token, Token], sentence: Sequence[Token], broken: Collection[str]) -> st.SearchStrategy[Token]:
+    """n of a token in the majority; of any token, or any token but these, if the assumption may fail."""
+    bag = Counter(sentence)
+    common = 1 if "optimal_majority" in broken else max(bag.values())
+    answers = [n[x] for x, times in bag.items() if times >= common]
+    others = [x for x in n if x not in {n[x] for x in bag}] if "next_from_sentence" in broken else []
+    return st.sampled_from(others) | st.sampled_from(answers) if others else st.sampled_from(answers)
+
+
+@st.composite
+def _chains(draw: st.DrawFn, n: dict[Token, Token], *, closed: bool) -> list[Sample]:
+    """Samples under one query in which each token beats the next, and the last one the first if closed, or the query.
+
+    Of a cycle, the query may be a token.
+    """
+    query = draw(st.sampled_from(list(n)))
+    among = [x for x in n if closed or x != query]
+    tokens = draw(st.lists(st.sampled_from(among), min_size=2, max_size=MOST_CHAINED, unique=True))
+    after = [*tokens[1:], tokens[0] if closed else query]
+    pairs = zip(tokens, after, strict=True)
+    return [Sample((*(x for x in pair if x != query), query), n[pair[0]]) for pair in pairs]
 
 
 @st.composite
 def any_sentences(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
-    """Prefix-closed data; every next token is n of some token of the sentence."""
+    """Prefix-closed data of any structure.
+
+    If the orders may fail, two sentences go on from the same two tokens by n of the one and of the other, a cycle.
+    """
     n = draw(collocations(broken))
+    starts = draw(st.lists(st.sampled_from(list(n)), min_size=1, max_size=MOST_SENTENCES))
+    begun = [[start, n[start]] for start in starts]
+    both = [x for x in n if n[n[x]] != n[x]]
+    if "well_defined_orders" in broken and both:
+        first = draw(st.sampled_from(both))
+        second = n[first]
+        begun += [[first, second, n[first]], [first, second, n[second]]]
     grown = []
-    for start in draw(st.lists(st.sampled_from(list(n)), min_size=1, max_size=MOST_SENTENCES)):
-        sentence = [start, n[start]]
-        for _ in range(draw(st.integers(0, LONGEST - 2))):
-            answers = list(n) if "next_from_sentence" in broken else [n[x] for x in dict.fromkeys(sentence)]
-            sentence.append(draw(st.sampled_from(answers)))
+    for sentence in begun:
+        for _ in range(draw(st.integers(0, LONGEST - len(sentence)))):
+            sentence.append(draw(_next_token(n, sentence, broken)))
         grown.append(tuple(sentence))
     return replace(Dataset.from_sentences("hunted", grown, vocabulary=tuple(n)), next_token=n)
 

@@ -1,12 +1,13 @@
-"""The smallest dataset of each strategy that a hunt draws from."""
+"""The strategies that a hunt draws from: their smallest datasets, and what fails on all of them."""
 
 from collections.abc import Callable
 
 import pytest
-from hypothesis import find, settings
+from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
-from marginaudit.orders.ntp import Dataset
+from marginaudit.orders.ntp import Dataset, check_assumption
+from marginaudit.orders.ntp.assumptions import ASSUMPTIONS, SETTING
 from marginaudit.reports.ntp.hunting.strategies import any_samples, any_sentences, datasets, ordered_samples, sentences
 
 
@@ -25,3 +26,23 @@ def test_it_is_one_sample_of_one_token(strategy: Callable[[frozenset[str]], st.S
 
 def test_a_token_without_a_next_one_is_added() -> None:
     assert smallest(datasets({"collocation"})).vocabulary == ("a", "z")
+
+
+@pytest.mark.parametrize("name", ["well_defined_orders", "no_confused_tokens"])
+@settings(max_examples=60)
+@given(data=st.data())
+def test_orders_fail_and_nothing_else(name: str, data: st.DataObject) -> None:
+    for strategy in (any_samples, any_sentences):
+        dataset = data.draw(strategy({name}))
+        fixed = all(x == y for x, y in dataset.next_token.items())
+        failed = {one for one in ASSUMPTIONS if not check_assumption(dataset, one).holds} - set(SETTING)
+        assert failed <= {"well_defined_orders", "no_confused_tokens"}
+        if strategy is any_samples or (name == "well_defined_orders" and not fixed):
+            assert name in failed
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_two_tokens_have_the_same_next_one(data: st.DataObject) -> None:
+    for strategy in (ordered_samples, sentences, any_samples, any_sentences):
+        assert not check_assumption(data.draw(strategy({"injective"})), "injective").holds
