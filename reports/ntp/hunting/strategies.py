@@ -126,11 +126,14 @@ def any_samples(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
 
 
 def _next_token(n: dict[Token, Token], sentence: Sequence[Token], broken: Collection[str]) -> st.SearchStrategy[Token]:
-    """n of a token in the majority; of any token, or any token but these, if the assumption may fail."""
+    """n of a token in the majority, of any token if that may fail; or n of no token of the sentence if that may."""
     bag = Counter(sentence)
     common = 1 if "optimal_majority" in broken else max(bag.values())
     answers = [n[x] for x, times in bag.items() if times >= common]
-    others = [x for x in n if x not in {n[x] for x in bag}] if "next_from_sentence" in broken else []
+    if "next_from_sentence" not in broken:
+        return st.sampled_from(answers)
+    known = {n[x] for x in bag}
+    others = [x for x in n if x not in known]
     return st.sampled_from(others) | st.sampled_from(answers) if others else st.sampled_from(answers)
 
 

@@ -27,7 +27,8 @@ COARSER = 10.0
 """Ratio of the second solution's tolerances to the first's."""
 
 UNKNOWN = 1.0
-"""Error of a start from which both solutions are interpolated, with `COARSER` tolerances: no logit is known to 1."""
+"""Least error bound of a start of which no logit is known to 1: both solutions take `COARSER` tolerances and are
+interpolated."""
 
 MOST_PAIRS_STOPPED_AT = 1_000
 """Pairs up to which a step of the first solution ends at each row; with more, its rows are interpolated."""
